@@ -2,7 +2,7 @@
 ARG PYTHON=3.11-slim-bookworm
 
 FROM python:${PYTHON} AS build
-ARG EXTRAS=google,ollama,otel,redis,s3
+ARG EXTRAS=docx,google,ollama,otel,redis,s3
 WORKDIR /source
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY graphrag graphrag

@@ -14,11 +14,11 @@ COVERED := $(VENV)/covered
 # Tests start Python some hundred times: whatever the machine's settings, nothing is compiled twice.
 test test-slow notebooks: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: run install test test-slow notebooks lint bench bench-smoke studio studio-install clean
+.PHONY: run install test test-slow notebooks lint docs bench bench-smoke studio studio-install clean
 .DELETE_ON_ERROR:
 
 run: $(VENV)/.core
-	@exec $(BIN)/causeway serve --collection demo --ingest notebooks/demo
+	@exec $(BIN)/causeway serve --collection demo --ingest notebooks/demo $(if $(PORT),--port $(PORT))
 
 # What an optional part needs: make install WITH=ollama,s3
 install: $(VENV)/.core
@@ -27,10 +27,11 @@ install: $(VENV)/.core
 test: $(VENV)/.dev
 	@rm -rf $(COVERED) && mkdir $(COVERED)
 	COVERED=$(CURDIR)/$(COVERED) $(BIN)/python -m pytest -p tests.measured $(PARALLEL)
-	@$(BIN)/python -m slipcover --merge $(COVERED)/*.json --out $(COVERED)/all.json --fail-under 90
+	@$(BIN)/python -m slipcover --merge $(COVERED)/sum.json --out $(COVERED)/all.json --fail-under 90
 
-test-slow: $(VENV)/.dev $(VENV)/.slow notebooks
+test-slow: $(VENV)/.dev $(VENV)/.slow
 	$(BIN)/python -m pytest $(PARALLEL) -m slow
+	$(BIN)/python -m pytest -m milvus tests/conformance tests/graphrag/stores/test_milvus.py
 
 # From top to bottom, over a database of their own.
 notebooks: $(VENV)/.dev $(VENV)/.notebooks
@@ -43,6 +44,11 @@ lint: $(VENV)/.dev
 	$(BIN)/python .ci/docstrings.py
 	$(BIN)/python .ci/lexicon.py
 	$(BIN)/mypy
+
+# The documentation as a site, in build/site.
+docs: export NO_MKDOCS_2_WARNING = 1
+docs: $(VENV)/.docs
+	$(BIN)/mkdocs build --strict
 
 # Bigger ones take much longer: make bench SIZES=2000,50000,300000
 SIZES ?= 2000
@@ -72,8 +78,9 @@ $(BIN)/python:
 $(VENV)/.core: EXTRAS =
 $(VENV)/.dev: EXTRAS = [dev]
 $(VENV)/.studio: EXTRAS = [studio]
+$(VENV)/.docs: EXTRAS = [docs]
 $(VENV)/.notebooks: EXTRAS = [notebooks]
-$(VENV)/.slow: EXTRAS = [chroma,google,langchain,linguistics,local-models,ollama,splitters,studio]
+$(VENV)/.slow: EXTRAS = [chroma,docs,google,langchain,linguistics,llamaindex,local-models,milvus,ollama,splitters,studio]
 $(VENV)/.bench: EXTRAS = [dev,bench]
 # Tests compile what they use of it, which is little of it.
 $(VENV)/.slow: PIP_OPTIONS = --no-compile
@@ -81,7 +88,7 @@ $(VENV)/.slow: PIP_OPTIONS = --no-compile
 # server, for an older python-dateutil, and works with ours.
 $(VENV)/.dev: ALONE = moto boto3 botocore s3transfer
 $(VENV)/.bench $(VENV)/.slow: ALONE = langchain-postgres
-$(VENV)/.core $(VENV)/.dev $(VENV)/.studio $(VENV)/.notebooks $(VENV)/.slow $(VENV)/.bench: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.core $(VENV)/.dev $(VENV)/.docs $(VENV)/.studio $(VENV)/.notebooks $(VENV)/.slow $(VENV)/.bench: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing causeway$(EXTRAS) into $(VENV), which takes about a minute ..."
 	@$(INSTALL) --editable '.$(EXTRAS)'
 	@$(if $(ALONE),$(INSTALL) --no-deps $(ALONE))

@@ -1,19 +1,20 @@
-"""Context of a run: who asks, over which collection, and the services to answer with."""
+"""Context of a run: who asks, over which collections, and the services to answer with."""
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from langgraph.runtime import Runtime
-from pydantic import ConfigDict, Field, InstanceOf, model_validator
+from pydantic import ConfigDict, Field, InstanceOf, ModelWrapValidatorHandler, ValidationError, model_validator
 from pydantic.dataclasses import dataclass
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import ArgsKwargs
 
 from agent.output.backpressure import Backpressure
+from agent.output.json_schema import AnswerSchema
 from graphrag.authentication.identity import REFUSED
 from graphrag.config.settings import RetrievalConfig
-from graphrag.errors import Unauthorized
+from graphrag.errors import InvalidSettings, Unauthorized
 from graphrag.llm.chat_models import NamedModel
 from graphrag.models import Collection
 from graphrag.observability.request_context import current_context
@@ -22,7 +23,7 @@ from graphrag.retrieval.filters import DATES, FIELDS
 from graphrag.retrieval.pipeline import RetrievalPipeline
 from graphrag.services import Services, shared_services
 
-SERVER_FIELDS = {"owner_id", "opened", "degraded", "slot", "backpressure"}
+SERVER_FIELDS = {"owner_id", "opened", "degraded", "slot", "backpressure", "answer_schema"}
 
 
 # Values are checked by the pipeline, as for every interface; a default would override the collection's own.
@@ -50,6 +51,9 @@ class Context:
     collection: Annotated[
         str | None, studio_field("retrieve", "The collection that is asked, by name; empty: the service's own")
     ] = None
+    collections: Annotated[
+        tuple[str, ...], studio_field("retrieve", "Several collections that are asked at once, in place of one")
+    ] = ()
     rag_enabled: Annotated[
         bool, studio_field("transform", "Answer from the documents; off: plain chat with the model, without them")
     ] = True
@@ -81,8 +85,9 @@ class Context:
     ] = ""
     services: SkipJsonSchema[InstanceOf[Services]] = field(default_factory=shared_services)
     owner_id: SkipJsonSchema[str] = Field(default_factory=lambda given: given["services"].owner)
-    # The collection, if the interface has read it for this question.
-    opened: SkipJsonSchema[InstanceOf[Collection] | None] = None
+    # The collections, if the interface has read them for this question.
+    opened: SkipJsonSchema[tuple[InstanceOf[Collection], ...]] = ()
+    answer_schema: SkipJsonSchema[InstanceOf[AnswerSchema] | None] = None  # of an answer as JSON
     degraded: SkipJsonSchema[tuple[str, ...]] = ()  # what the interface degrades before the run
     slot: SkipJsonSchema[InstanceOf[Slot]] = field(default_factory=Slot)  # of the admission control
     backpressure: SkipJsonSchema[InstanceOf[Backpressure]] = field(default_factory=Backpressure)
@@ -97,16 +102,25 @@ class Context:
 
     @property
     def chat_models(self) -> Sequence[NamedModel]:
-        return self.services.background_chat_models if current_context().is_evaluation else self.services.chat_models
+        if current_context().is_evaluation:
+            return self.services.background_chat_models
+        return self.services.model_choice.before(self.services.chat_models)
 
-    @model_validator(mode="before")
+    @model_validator(mode="wrap")
     @classmethod
-    def _reject_identity_from_clients(cls, given: Any) -> Any:
-        """Raise ValueError where a client sets fields of the server: without services, no owner may be named."""
+    def _check(cls, given: Any, build: ModelWrapValidatorHandler[Self]) -> Self:
+        """Raise ValueError where a client sets fields of the server: without services, no owner may be named.
+
+        Raises InvalidSettings for any other wrong value, in one line.
+        """
         named = (given.kwargs or {}) if isinstance(given, ArgsKwargs) else given
         if SERVER_FIELDS & named.keys() and not isinstance(named.get("services"), Services):
             raise ValueError("who asks is not the client's to say")
-        return given
+        try:
+            return build(given)
+        except ValidationError as exc:
+            first = exc.errors()[0]
+            raise InvalidSettings(f"{'.'.join(map(str, first['loc']))}: {first['msg']}.") from None
 
 
 def owner_of(runtime: Runtime[Context]) -> str:

@@ -2,13 +2,14 @@
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from agent.prompts import write_excerpt
 from graphrag.extractive_answers.prompt_format import AnswerPrompt, QuestionAnalysis, render_prompt
-from graphrag.models import Hit, Passage
+from graphrag.models import Chunk, Hit, Passage
 from graphrag.observability.telemetry import log
-from graphrag.parsers.source_locations import overlapping, split_rows
+from graphrag.parsers.source_locations import split_rows
+from graphrag.retrieval.expansion import clip
 
 DELIMITERS = render_prompt(AnswerPrompt("", QuestionAnalysis(), excerpts=()))
 
@@ -49,12 +50,16 @@ def fit(passages: Sequence[Passage], window: Window, *, language: str, beside: s
 
 
 def log_cut(hits: Sequence[Hit], passages: Sequence[Passage]) -> None:
-    """Log the hits that are in no passage, without their text."""
-    held = {(passage.document.id, match) for passage in passages for match in passage.matches}
-    cut = [hit.chunk for hit in hits if (hit.chunk.document.id, (hit.chunk.start_char, hit.chunk.end_char)) not in held]
+    """Log the hits of which no passage holds a part, without their text."""
+    cut = [hit.chunk for hit in hits if not any(_overlap(hit.chunk, passage) for passage in passages)]
     if cut:
         chars = sum(len(chunk.content) for chunk in cut)
         log.info("context cut", chunks=[str(chunk.id) for chunk in cut], characters=chars)
+
+
+def _overlap(chunk: Chunk, passage: Passage) -> bool:
+    is_same = chunk.document.id == passage.document.id
+    return is_same and chunk.start_char < passage.end_char and passage.start_char < chunk.end_char
 
 
 def _largest(parts: Sequence[Passage], fits: Callable[[Passage], bool]) -> Passage | None:
@@ -94,18 +99,3 @@ def _halved(length: int) -> list[int]:
             length = length * 3 // 4
 
     return list(less(length))
-
-
-def clip(passage: Passage, start: int, end: int) -> Passage:
-    """[start, end) of its text, without the white space at the end."""
-    content = passage.content[start:end].rstrip()
-    first, last = passage.start_char + start, passage.start_char + start + len(content)
-    matches = tuple((max(first, a), min(last, b)) for a, b in passage.matches if a < last and first < b)
-    return replace(
-        passage,
-        start_char=first,
-        end_char=last,
-        content=content,
-        matches=matches or ((first, last),),
-        locations=overlapping(passage.locations, first, last),
-    )

@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from agent import nodes
 from agent.context import Context
 from agent.node_wrappers import in_span, keep_debug_state, preparing
-from agent.state import Input, State
+from agent.state import Input, Output, State
 from agent.tasks.last_answer import last_cited
 from graphrag.models import Intent
 from graphrag.query_transformation.tasks import Task
@@ -42,8 +42,8 @@ def needs_traversal(state: State) -> str:
     return "causal or complex" if is_traversed else "simple"
 
 
-def build_graph() -> StateGraph[State, Context, Input, State]:
-    builder = StateGraph(State, context_schema=Context, input_schema=Input)
+def build_graph() -> StateGraph[State, Context, Input, Output]:
+    builder = StateGraph(State, context_schema=Context, input_schema=Input, output_schema=Output)
     builder.add_node(
         "transform",
         preparing(nodes.transform),
@@ -131,5 +131,5 @@ def node_metadata(description: str) -> dict[str, Any]:
     return {"description": description}
 
 
-graph: CompiledStateGraph[State, Context, Input, State] = build_graph().compile(name="causeway")
+graph: CompiledStateGraph[State, Context, Input, Output] = build_graph().compile(name="causeway")
 studio_graph = keep_debug_state(build_graph()).compile(name="causeway")

@@ -53,9 +53,12 @@ def preparing(node: Node[S]) -> Node[S]:
     return prepare
 
 
+NEVER_STORED = {"candidates"}  # three quarters of a checkpoint's bytes: nodes search again instead
+
+
 def keep_debug_state(builder: StateGraph[Any, Any, Any, Any]) -> StateGraph[Any, Any, Any, Any]:
     for name, channel in builder.channels.items():
-        if isinstance(channel, UntrackedValue):
+        if isinstance(channel, UntrackedValue) and name not in NEVER_STORED:
             builder.channels[name] = DebugStateChannel(channel.typ, name)
     return builder
 
@@ -76,8 +79,8 @@ class DebugStateChannel(LastValue[Any]):
         return kept
 
     def _read(self, value: Any) -> Any:
-        if self.typ is Collection and not isinstance(value, Collection):
-            raise InvalidUpdateError("Which collection is searched is the context's to say.")
+        if self.key == "collections" and not all(isinstance(each, Collection) for each in value):
+            raise InvalidUpdateError("Which collections are searched is the context's to say.")
         try:
             return _adapter(self.typ).validate_python(value)
         except ValidationError as exc:

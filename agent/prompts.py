@@ -28,15 +28,18 @@ from graphrag.parsers.source_locations import rows_within, union
 SOURCE_WORDS = {
     "es": {
         "source": "Fuente", "page": "página", "pages": "páginas", "sheet": "hoja", "cell": "celda", "cells": "celdas",
-        "date": "fecha", "trend": "tendencia",
+        "date": "fecha", "trend": "tendencia", "file": "archivo", "recognized": "texto reconocido (OCR)",
+        "computed": "calculado sobre la tabla entera",
     },
     "fr": {
         "source": "Source", "page": "page", "pages": "pages", "sheet": "feuille", "cell": "cellule",
-        "cells": "cellules", "date": "date", "trend": "tendance",
+        "cells": "cellules", "date": "date", "trend": "tendance", "file": "fichier",
+        "recognized": "texte reconnu (OCR)", "computed": "calculé sur tout le tableau",
     },
     "en": {
         "source": "Source", "page": "page", "pages": "pages", "sheet": "sheet", "cell": "cell", "cells": "cells",
-        "date": "date", "trend": "trend",
+        "date": "date", "trend": "trend", "file": "file", "recognized": "recognised text (OCR)",
+        "computed": "computed over the whole table",
     },
 }  # fmt: skip
 
@@ -83,13 +86,17 @@ def source_line(number: int, passage: Passage, language: str) -> str:
     sheets = list(dict.fromkeys(location.sheet for location in locations if location.sheet))
     cells = union(location.cells for location in locations) if len(sheets) <= 1 else ""
     times = {location.temporal for location in locations if location.temporal}
+    files = dict.fromkeys(location.file for location in locations if location.file and not location.cells)
     facts = [
+        f"{words['file']} {', '.join(files)}" if files else "",
         f"{words['pages' if len(pages) > 1 else 'page']} {_span(pages)}" if pages else "",
         f"{words['sheet']} {', '.join(sheets)}" if sheets else "",
         f"{words['cells' if ':' in cells else 'cell']} {cells}" if cells else "",
+        words["recognized"] if any(location.is_recognized for location in locations) else "",
         f"{words['date']}: {_dates(times, language)}" if times else "",
         *(f"{words['trend']}: {trend}" for time in times if len(times) == 1 and (trend := brief_trend(time, language))),
     ]
+    facts += [f"{words['computed']}: {line.replace('**', '')}" for line in passage.computed.splitlines()]
     known = [fact for fact in facts if fact]
     return f"[{words['source']} {number}: {', '.join([passage.document.filename, *known])}]" if known else ""
 

@@ -17,21 +17,31 @@ from graphrag.linguistics.rules import read_texts
 from graphrag.observability.request_context import note
 from graphrag.observability.telemetry import log
 
+UNSTATED_LANGUAGE = "en"  # of who sends no Accept-Language: programs do so
 MOST_ERRORS, MOST_ERROR_CHARS = 20, 500  # of a request that are told: an answer is not longer than its question
 STATUS = {
     "invalid_question": 400,
     "invalid_filter": 400,
     "invalid_request": 422,
     "not_found": 404,
+    "method_not_allowed": 405,
     "collection_not_found": 404,
+    "conflicting_collections": 400,
     "document_not_found": 404,
     "page_not_found": 404,
     "view_unavailable": 409,
+    "table_unavailable": 409,
+    "export_unavailable": 409,
     "conversation_not_found": 404,
     "message_not_found": 404,
+    "share_not_found": 404,
     "stream_not_found": 404,
     "model_not_found": 404,
+    "response_not_found": 404,
     "unsupported_parameter": 400,
+    "invalid_schema": 400,
+    "json_unavailable": 409,
+    "json_answer_failed": 502,
     "golden_case_not_found": 404,
     "proposal_not_found": 404,
     "evaluation_not_found": 404,
@@ -74,12 +84,18 @@ STATUS = {
     "index_unavailable": 503,
     "database_full": 503,
     "retrieval_unavailable": 503,
+    "model_address_refused": 400,
+    "model_choice_forbidden": 403,
     "model_unavailable": 502,
+    "model_trial_failed": 502,
     "model_interrupted": 502,
     "stream_interrupted": 502,
 }
+OF_STATUS = {404: "not_found", 405: "method_not_allowed"}  # codes of the framework's own refusals
 # Codes whose message depends on `details["reason"]`.
 BY_REASON = {
+    "unauthorized",
+    "collection_not_found",
     "invalid_question",
     "invalid_filter",
     "idempotency_conflict",
@@ -88,7 +104,10 @@ BY_REASON = {
     "invalid_schedule",
     "invalid_embedding_model",
     "invalid_documents",
+    "unreadable_document",
     "file_unavailable",
+    "table_unavailable",
+    "model_trial_failed",
 }
 
 # Messages by code or reason, then by language.
@@ -98,8 +117,8 @@ CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 
 def request_language(request: Request) -> str:
-    """Return the preferred supported language of Accept-Language; Spanish by default."""
-    header = request.headers.get("accept-language", "")
+    """Return the preferred supported language of Accept-Language; Spanish where none of it is supported."""
+    header = request.headers.get("accept-language", UNSTATED_LANGUAGE)
     weighted = sorted((_quality(entry) for entry in header.split(",") if entry.strip()), key=lambda pair: -pair[0])
     preferred = [re.split("[-_]", tag)[0].lower() for quality, tag in weighted if quality > 0]
     return next((language for language in preferred if language in ANSWER_LANGUAGES), ANSWER_LANGUAGES[0])
@@ -182,8 +201,9 @@ def install(app: FastAPI) -> None:
         if isinstance(exc.__cause__, OSError):  # large uploads are spooled to a temporary file
             full = FileUnavailable("No disk space is left in the folder of temporary files.", reason="disk_full")
             return error_response(full, request)
-        code = "not_found" if exc.status_code == 404 else "invalid_request"
-        return JSONResponse(_body(code, {"reason": str(exc.detail)}, request), exc.status_code, headers=exc.headers)
+        code = OF_STATUS.get(exc.status_code, "invalid_request")
+        details = {"method": request.method} if code == "method_not_allowed" else {"reason": str(exc.detail)}
+        return JSONResponse(_body(code, details, request), exc.status_code, headers=exc.headers)
 
     @app.exception_handler(ClientDisconnect)
     async def client_left(request: Request, exc: ClientDisconnect) -> Response:

@@ -89,7 +89,7 @@ class TimedSearch:
         return SearchTimeout(
             f"The search did not end within {seconds:g} s.",
             limit_ms=round(seconds * 1000),
-            results=describe_hits(hits),
+            results=describe_hits(hits, trace.collections),
             missing=trace.missing,
             **details,
         )

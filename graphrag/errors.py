@@ -1,11 +1,15 @@
 """The tree of errors. Every error has a code, and details for its message in the user's language."""
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 
-class CausewayError(Exception):
-    """`str(error)` is one English sentence for a log or a terminal; `details` fills the doors' translated messages."""
+class CausewayError(RuntimeError):
+    """`str(error)` is one English sentence for a log or a terminal; `details` fills the doors' translated messages.
+
+    A RuntimeError, since LangGraph's server repeats the messages of Python's own kinds of errors alone: any other is
+    "An internal error occurred" to its clients.
+    """
 
     code: ClassVar[str] = "internal_error"
 
@@ -17,9 +21,27 @@ class CausewayError(Exception):
 class InvalidSettings(CausewayError):
     code = "invalid_settings"
 
+    @classmethod
+    def of_port(cls, host: str, port: int, cause: OSError, other: str) -> Self:
+        """Return the error of a port that can't be used; `other`: what chooses another."""
+        told = f"Port {port} on {host} can't be used ({cause.strerror}). Choose another: {other}"
+        return cls(told, reason="port_unavailable", host=host, port=port, cause=cause.strerror, other=other)
+
 
 class MissingExtra(CausewayError):
+    """`details`: what needs it; command, that installs it."""
+
     code = "missing_extra"
+
+    @classmethod
+    def of(cls, what: str, command: str) -> Self:
+        return cls(f"{what} needs: {command}", what=what, command=command)
+
+
+class ExportUnavailable(MissingExtra):
+    """`details`: command, that installs what a format needs."""
+
+    code = "export_unavailable"
 
 
 def install_command(extra: str) -> str:
@@ -41,7 +63,10 @@ class InvalidFilter(CausewayError):
 
 
 class Unauthorized(CausewayError):
-    """The request has no credential, or one that is invalid, expired or revoked."""
+    """The request has no credential, or one that is invalid, expired or revoked.
+
+    `details["reason"]`: session_ended, where it is a session that has expired.
+    """
 
     code = "unauthorized"
 
@@ -94,6 +119,12 @@ class UnsupportedParameter(CausewayError):
     code = "unsupported_parameter"
 
 
+class ResponseNotFound(CausewayError):
+    """No stored response has this id, as clients of OpenAI name answers. `details`: response."""
+
+    code = "response_not_found"
+
+
 class ModelNotFound(CausewayError):
     """No collection and no embedding model, as clients of OpenAI name them. `details`: model, known."""
 
@@ -138,6 +169,10 @@ class IdempotencyConflict(CausewayError):
 
 class CollectionNotFound(CausewayError):
     code = "collection_not_found"
+
+
+class ConflictingCollections(CausewayError):
+    code = "conflicting_collections"
 
 
 class InvalidCollectionName(CausewayError):
@@ -219,6 +254,46 @@ class ProviderError(CausewayError):
     code = "model_unavailable"
 
 
+class ModelTrialFailed(ProviderError):
+    """A model that was tried isn't fit to answer.
+
+    `details`: model, address, seconds; `reason`: model_unreachable, model_key_refused, model_unknown, model_slow,
+    model_garbled or model_failing.
+    """
+
+    code = "model_trial_failed"
+
+
+class ModelAddressRefused(CausewayError):
+    """The service sends nothing to this address. `details`: address."""
+
+    code = "model_address_refused"
+
+
+class ModelChoiceForbidden(CausewayError):
+    """Only who runs the service chooses its model: it has several owners."""
+
+    code = "model_choice_forbidden"
+
+
+class JsonAnswerFailed(ProviderError):
+    """The model gives no JSON of the schema that was asked for."""
+
+    code = "json_answer_failed"
+
+
+class JsonUnavailable(CausewayError):
+    """No language model is configured that could write JSON."""
+
+    code = "json_unavailable"
+
+
+class InvalidSchema(CausewayError):
+    """A caller's JSON schema. `details`: reason, in words of ours."""
+
+    code = "invalid_schema"
+
+
 class AnswerInterrupted(ProviderError):
     """The model failed after its first token; `details["partial_answer"]` holds what came."""
 
@@ -241,6 +316,15 @@ class ViewUnavailable(CausewayError):
     code = "view_unavailable"
 
 
+class TableUnavailable(CausewayError):
+    """An answer has no table to be downloaded.
+
+    `details["reason"]`: not_computed, from a table; table_changed, or deleted, since.
+    """
+
+    code = "table_unavailable"
+
+
 class InvalidDocuments(CausewayError):
     """Texts were sent together, and none was accepted.
 
@@ -258,6 +342,12 @@ class MessageNotFound(CausewayError):
     """The conversation has no such message, or it is of another kind than requested."""
 
     code = "message_not_found"
+
+
+class ShareNotFound(CausewayError):
+    """The link was taken back, its conversation is gone, or it never was one."""
+
+    code = "share_not_found"
 
 
 class StreamNotFound(CausewayError):
@@ -287,20 +377,25 @@ class QuotaExceeded(CausewayError):
 class UnreadableDocument(CausewayError):
     """A file can't be read.
 
-    `details["reason"]`: unsupported, encoding, empty, too_large, encrypted, scanned, damaged, timeout or unreadable.
+    `details["reason"]`: unsupported, encoding, empty, too_large, too_many_chunks, nested, encrypted, scanned,
+    unrecognized, damaged, timeout or unreadable; of an upload, unnamed or name_too_long, with `limit` in bytes.
     """
 
     code = "unreadable_document"
 
 
 class FileUnavailable(CausewayError):
-    """The file is unreadable. `details["reason"]`: missing, unreachable, disk_full, or one of `file_storage.s3`."""
+    """`details["reason"]`: missing, file_damaged, unreachable, disk_full, or one of `file_storage.s3`."""
 
     code = "file_unavailable"
 
 
 class BackupFailed(CausewayError):
-    """A backup could not be written or restored; nothing half done is left."""
+    """A backup could not be written or restored; nothing half done is left.
+
+    `details["reason"]`, where it isn't PostgreSQL's refusal: file_exists, file_unwritable, file_unreadable,
+    not_a_backup, nothing_stored, files_present, documents_present or server_address_missing.
+    """
 
     code = "backup_failed"
 

@@ -17,10 +17,11 @@ from langchain_core.vectorstores import VectorStore
 from pydantic import Field, SecretStr
 
 from graphrag.db.embedded_postgres import EmbeddedPostgres
-from graphrag.db.migrate import APPLICATION_ROLE, OPTIONS
+from graphrag.db.identity import BEGAN, IDENTIFY, proof
+from graphrag.db.migrate import APPLICATION_ROLE, SETTINGS
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import MissingExtra, install_command
-from graphrag.models import EVERYTHING, Collection, Filters, Hit
+from graphrag.models import EVERYTHING, Filters, Hit
 from graphrag.retrieval.pipeline import SearchRequest
 from graphrag.services import Services, open_services
 
@@ -49,7 +50,7 @@ class CausewayRetriever(BaseRetriever):
         return background.run(self._find(query, background.services))
 
     async def _find(self, query: str, services: Services) -> list[Document]:
-        request = SearchRequest(query, self.collection, self.overrides, self.filters)
+        request = SearchRequest(query, (self.collection,), self.overrides, self.filters)
         found = await services.retrieval.find(request, self.owner_id or services.owner)
         return [to_document(hit) for hit in found.hits]
 
@@ -92,18 +93,31 @@ async def open_vector_store(
         from langchain_postgres import PGEngine, PGVectorStore
         from sqlalchemy.pool import NullPool
     except ModuleNotFoundError as exc:
-        raise MissingExtra(
-            f"PGVectorStore needs: {install_command('langchain')} && pip install --no-deps langchain-postgres"
-        ) from exc
+        command = f"{install_command('langchain')} && pip install --no-deps langchain-postgres"
+        raise MissingExtra.of("PGVectorStore", command) from exc
     found = await services.collections.open(owner_id or services.owner, collection)
     model = await services.collections.embedding_model(found)
     address = await services.database.address()
 
     async def connect() -> psycopg.AsyncConnection:
-        return await _connect(address, found)
+        return await psycopg.AsyncConnection.connect(address, prepare_threshold=None)
 
     # A connection a query: nobody could close a pool of the store's.
-    engine = PGEngine.from_connection_string("postgresql+psycopg://", async_creator=connect, poolclass=NullPool)
+    key = services.database.identity_key
+
+    def prove(connection: Any, *_: object) -> None:
+        """Begin a query's transaction as the owner, who sees no rows but of this collection."""
+        cursor = connection.cursor()
+        cursor.execute(f"{SETTINGS}; SET LOCAL timezone = 'UTC'; SET LOCAL ROLE {APPLICATION_ROLE}")
+        cursor.execute("SELECT set_config('app.collection_id', %s, true)", [str(found.id)])
+        cursor.execute(BEGAN)
+        (began,) = cursor.fetchone()
+        cursor.execute(IDENTIFY, [found.owner_id, proof(key, found.owner_id, bytes(began))])
+        cursor.close()
+
+    engine = PGEngine.from_connection_string(
+        "postgresql+psycopg://", async_creator=connect, poolclass=NullPool, pool_events=[(prove, "checkout")]
+    )
     store: VectorStore = await PGVectorStore.create(
         engine,
         LoopFree(model.embeddings),
@@ -113,18 +127,6 @@ async def open_vector_store(
         metadata_json_column="metadata",
     )
     return store
-
-
-async def _connect(address: str, collection: Collection) -> psycopg.AsyncConnection:
-    """One that sees the rows of this collection alone."""
-    connection = await psycopg.AsyncConnection.connect(address, options=f"{OPTIONS} -c timezone=UTC")
-    await connection.execute(
-        "SELECT set_config('role', %s, false), set_config('app.user_id', %s, false),"
-        " set_config('app.collection_id', %s, false)",
-        [APPLICATION_ROLE, collection.owner_id, str(collection.id)],
-    )
-    await connection.commit()
-    return connection
 
 
 class LoopFree(Embeddings):

@@ -1,8 +1,9 @@
 """Every plug on one page. Implementations don't inherit from these; conformance suites hold them to the promises."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from graphrag.models import (
@@ -14,13 +15,14 @@ from graphrag.models import (
     Filters,
     FulltextRanking,
     Hit,
-    ParsedText,
     Synonym,
     VectorKind,
 )
 from graphrag.models.graph import CausalEdge, CausalNeighbourhood, MentionEdge
 from graphrag.models.ingestion import Candidate, IndexedDocument, IndexEntry
 
+KeyT = TypeVar("KeyT")
+ValueT = TypeVar("ValueT")
 NOTHING: Mapping[UUID, float] = MappingProxyType({})
 
 
@@ -38,6 +40,10 @@ class ChunkStore(Protocol):
         self, owner_id: str, name: str, *, embedding_model: str, is_new: bool = False
     ) -> Collection:
         """The one of that name, made where there is none. Raises CollectionExists where it is to be new and is not."""
+        ...
+
+    async def rename_collection(self, collection: Collection, name: str) -> Collection:
+        """Raises CollectionExists where another one has the name, or CollectionNotFound."""
         ...
 
     async def delete_collection(self, collection: Collection) -> bool:
@@ -135,6 +141,14 @@ class ChunkStore(Protocol):
     async def read_tables(self, collection: Collection, documents: Sequence[UUID]) -> dict[UUID, list[bytes]]:
         """The typed tables of documents as they were put, in order, for those that have any."""
         ...
+
+
+async def read_from_each(
+    collections: Sequence[Collection], read: Callable[[Collection], Awaitable[Mapping[KeyT, ValueT]]]
+) -> dict[KeyT, ValueT]:
+    """Return what the collections hold of documents, together; a document is in one of them."""
+    found = await asyncio.gather(*map(read, collections))
+    return {key: value for part in found for key, value in part.items()}
 
 
 class ChunkIndex(Protocol):
@@ -267,12 +281,6 @@ class GraphStore(Protocol):
 
         With `entity`, those within two edges of the entities that contain its words, nearest first.
         """
-        ...
-
-
-class Parser(Protocol):
-    async def parse(self, data: bytes, *, filename: str) -> ParsedText:
-        """Raises UnreadableDocument, whatever the file is: no file harms its caller."""
         ...
 
 

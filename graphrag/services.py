@@ -17,12 +17,15 @@ from graphrag.causal_graph.model_extraction import ModelExtractor
 from graphrag.config.settings import Settings
 from graphrag.db.database import Database
 from graphrag.embeddings.bundled import BundledEmbeddings
+from graphrag.embeddings.e5 import open_tokenizer
 from graphrag.embeddings.reader import open_reader
 from graphrag.embeddings.registry import EmbeddingRegistry, load_models
+from graphrag.embeddings.word_vectors import WordVectors
 from graphrag.errors import IndexUnavailable, InvalidSettings
 from graphrag.extractive_answers import short_answers
 from graphrag.extractive_answers.chat_model import ExtractiveChatModel
 from graphrag.file_storage import open_files
+from graphrag.ingestion.isolation import DocumentViewer, Sandbox
 from graphrag.ingestion.outbox import Outbox, OutboxDelivery
 from graphrag.ingestion.pipeline import Pipeline
 from graphrag.ingestion.queue import Queue
@@ -31,10 +34,10 @@ from graphrag.ingestion.worker import Jobs, Retention
 from graphrag.linguistics import language, lexicon
 from graphrag.linguistics.spacy_pipelines import SpacyRecognizer, open_recognizer
 from graphrag.llm.chat_models import EXTRACTIVE, NamedModel, open_chat_model, open_fallbacks
+from graphrag.llm.model_choice import ModelChoice
 from graphrag.llm.resilient_chat_model import ResilientChatModel, in_background
 from graphrag.observability.pseudonyms import Pseudonyms
 from graphrag.observability.telemetry import log
-from graphrag.parsers.isolation import DocumentViewer, IsolatedParser
 from graphrag.protocols import Cache, ChunkIndex, ChunkStore, FileStorage, GraphStore
 from graphrag.query_transformation import tasks
 from graphrag.query_transformation.phrases import load_question_grammars
@@ -49,6 +52,7 @@ from graphrag.retrieval.hybrid import QueryCache
 from graphrag.retrieval.pipeline import RetrievalPipeline
 from graphrag.stores.indexes.chroma import ChromaIndex
 from graphrag.stores.indexes.indexed_store import IndexedStore
+from graphrag.stores.indexes.milvus import MilvusIndex
 from graphrag.stores.indexes.typesense import TypesenseIndex
 from graphrag.stores.postgres.catalog import Catalog
 from graphrag.stores.postgres.chunks import PostgresStore
@@ -62,10 +66,14 @@ from graphrag.stores.postgres.ingestions import Ingestions
 from graphrag.stores.postgres.proposals import ProposalStore
 from graphrag.stores.postgres.schedules import ScheduleStore
 from graphrag.stores.postgres.streams import StreamStore
+from graphrag.table_queries.planner import TablePlanner
 
 T = TypeVar("T")
+TABLES = (lexicon.load, load_question_grammars, tasks.load, short_answers.load)  # for questions; no thread is begun
+OWNER_BYTES, OWNER_COLLECTIONS = 10_000_000_000, 100  # quotas, where it is known who asks
 INDEXES: dict[str, Callable[[Settings], ChunkIndex]] = {  # by RAG_INDEX
     "chroma": ChromaIndex,
+    "milvus": MilvusIndex,
     "typesense": TypesenseIndex,
 }
 
@@ -99,12 +107,13 @@ class Services:
     cross_encoder: CrossEncoderReranker | None
     chat_models: tuple[NamedModel, ...]  # in the order in which they are asked for an answer; the last needs nothing
     background_chat_models: tuple[NamedModel, ...]  # the same for ingestion and evaluation: people's calls come first
+    model_choice: ModelChoice  # of a person on the page, whose model is asked before these
     judge_model: NamedModel | None  # of answers in evaluations
     name_recognizer: SpacyRecognizer | None  # None: rules alone find names
 
     # Documents on their way in, and questions on their way out.
     files: FileStorage
-    parser: IsolatedParser
+    sandbox: Sandbox
     ingestion: Pipeline
     documents: DocumentService
     document_viewer: DocumentViewer
@@ -123,18 +132,14 @@ class Services:
         """Connect to the database and load the models.
 
         `awaits_database`: start without a database that is away; it connects when it is back. `answers`: read what only
-        questions need, one to two seconds. Raises InvalidSettings, MissingExtra or DatabaseUnavailable.
+        questions need, one to two seconds; without it, start what prepares documents meanwhile. Raises InvalidSettings,
+        MissingExtra or DatabaseUnavailable.
         """
+        if not answers:
+            self.sandbox.server.start()
         await self.authentication.open()
         opening = self.database.open_or_await() if awaits_database else self.database.open()
-        for_questions = (
-            lexicon.load,
-            load_question_grammars,
-            tasks.load,
-            short_answers.load,
-            open_reader,
-            self.embeddings.load_for_questions,
-        )
+        for_questions = (*TABLES, open_reader, self.embeddings.load_for_questions, self.model_choice.load)
         loading = (self.embeddings.load, language.load, *(for_questions if answers else ()))
         await asyncio.gather(opening, *map(asyncio.to_thread, loading))
         if self.cross_encoder:
@@ -151,7 +156,7 @@ class Services:
             log.warning("search index unavailable", index=self.settings.storage.index, address=address, error=exc)
 
     async def close(self) -> None:
-        self.parser.close()
+        self.sandbox.close()
         await self.authentication.close()
         await self.database.close()
         for part in (self.redis, self.index, self.retriever):
@@ -174,12 +179,14 @@ class Services:
 
     def breakers(self) -> list[BreakerState]:
         """Return the state of every circuit breaker."""
-        models = {named.name: named.model for named in (*self.chat_models, self.judge_model) if named}
+        asked = (*self.model_choice.before(self.chat_models), self.judge_model)
+        models = {named.name: named.model for named in asked if named}
         resilient = [model for model in models.values() if isinstance(model, ResilientChatModel)]
         embedding = [model.breaker for model in self.embeddings.models.values() if model.breaker]
         others = [part.breaker for part in (self.redis, self.index, self.retriever) if part]
         watched = [*(model.guard.breaker for model in resilient), *embedding, *others]
-        return [self.database.state, *(state for breaker in watched for state in breaker.states())]
+        databases = [self.database, *self.database.standbys]
+        return [*(each.state for each in databases), *(state for breaker in watched for state in breaker.states())]
 
 
 def open_services(settings: Settings, **given: Any) -> Services:
@@ -197,7 +204,7 @@ def open_services(settings: Settings, **given: Any) -> Services:
     redis = RedisCache(settings.storage.redis_url.get_secret_value()) if settings.storage.redis_url else None
     cache: Cache = part("cache", lambda: redis or PostgresCache(database))
     files = part("files", lambda: open_files(settings))
-    parser = part("parser", lambda: IsolatedParser(settings.ingestion_limits.parsing))
+    sandbox = part("sandbox", lambda: Sandbox(settings.ingestion_limits.parsing))
     pseudonyms = Pseudonyms(settings)
 
     index = None if "store" in given else _open_index(settings, database)
@@ -225,6 +232,7 @@ def open_services(settings: Settings, **given: Any) -> Services:
         cache=QueryCache(settings.search.query_cache_seconds),
         retriever=retriever,
         refiner=part("refiner", lambda: _open_refiner(settings, chat_models, cache)),
+        planner=part("planner", lambda: _open_planner(settings, chat_models)),
     )
 
     background_model = background[0].model
@@ -233,9 +241,8 @@ def open_services(settings: Settings, **given: Any) -> Services:
         lambda: Pipeline(
             store,
             settings,
-            parser,
+            part("preparer", lambda: sandbox),
             cache,
-            embed_meaning=lambda texts: bundled.embed_documents(list(texts)),
             chat_model=background_model if settings.generation.chat_model else None,
             relation_extractor=_open_relation_extractor(settings, background_model, cache),
             name_recognizer=name_recognizer,
@@ -245,7 +252,7 @@ def open_services(settings: Settings, **given: Any) -> Services:
     queue = Queue(database, concurrency=settings.ingestion_limits.worker_jobs, mark_owner=pseudonyms.of)
     documents = DocumentService(
         store,
-        Ingestions(database, settings.access.max_owner_bytes),
+        Ingestions(database, _quota(settings, settings.access.max_owner_bytes, OWNER_BYTES)),
         files,
         queue,
         settings.ingestion_limits.max_file_bytes,
@@ -284,19 +291,22 @@ def open_services(settings: Settings, **given: Any) -> Services:
         cross_encoder=cross_encoder,
         chat_models=chat_models,
         background_chat_models=background,
+        model_choice=ModelChoice(settings),
         judge_model=_open_judge(settings, chat_models),
         name_recognizer=name_recognizer,
         files=files,
-        parser=parser,
+        sandbox=sandbox,
         ingestion=ingestion,
         documents=documents,
-        document_viewer=DocumentViewer(files, parser),
+        document_viewer=DocumentViewer(files, sandbox),
         outbox=outbox,
         jobs=Jobs(documents, ingestion, collections, retention),
         retriever=retriever,
         collections=collections,
         retrieval=retrieval,
-        authentication=part("authentication", lambda: open_authentication(settings.authentication, database)),
+        authentication=part(
+            "authentication", lambda: open_authentication(settings.authentication, settings.storage.home, database)
+        ),
         admission=AdmissionControl(settings.load, has_owners=settings.authentication.auth != "none"),
         pseudonyms=pseudonyms,
     )
@@ -319,8 +329,14 @@ def _store_options(settings: Settings) -> dict[str, Any]:
     return {
         "fulltext_candidates": settings.search.fulltext_candidates,
         "contextual": settings.ingestion.contextual_embeddings,
-        "most_collections": settings.access.max_collections,
+        "most_collections": _quota(settings, settings.access.max_collections, OWNER_COLLECTIONS),
     }
+
+
+def _quota(settings: Settings, given: int | None, default: int) -> int | None:
+    """Return a limit of an owner: the given one, or with authentication the default; None: no limit."""
+    is_default = given is None and settings.authentication.auth != "none"
+    return (default if is_default else given) or None
 
 
 def _open_chat_models(settings: Settings) -> tuple[NamedModel, ...]:
@@ -341,11 +357,28 @@ def _open_judge(settings: Settings, chat_models: tuple[NamedModel, ...]) -> Name
 def _open_refiner(settings: Settings, chat_models: tuple[NamedModel, ...], cache: Cache) -> Refiner | None:
     if not (settings.generation.chat_model and settings.search.query_refinement):
         return None
+    model, seconds = _model_before_search(settings, chat_models, purpose="refining")
+    return Refiner(model, cache=cache, timeout_seconds=seconds)
+
+
+def _open_planner(settings: Settings, chat_models: tuple[NamedModel, ...]) -> TablePlanner | None:
+    if not settings.generation.chat_model:
+        return None
+    model, seconds = _model_before_search(settings, chat_models, purpose="planning")
+    return TablePlanner(model, timeout_seconds=seconds)
+
+
+def _model_before_search(
+    settings: Settings, chat_models: tuple[NamedModel, ...], *, purpose: str
+) -> tuple[BaseChatModel, float]:
+    """Return the model that helps before an answer is written, and for how long it is waited for, in seconds.
+
+    The model's own limit comes first: its circuit breaker learns of the slowness. The other one is for the queue.
+    """
     seconds, model = settings.search.transform_timeout_seconds, chat_models[0].model
     if isinstance(model, ResilientChatModel):
-        model = model.within(seconds, purpose="refining")
-    # The model's own limit comes first: its circuit breaker learns of the slowness. The other one is for the queue.
-    return Refiner(model, cache=cache, timeout_seconds=seconds + 0.2)
+        model = model.within(seconds, purpose=purpose)
+    return model, seconds + 0.2
 
 
 def _open_relation_extractor(settings: Settings, chat_model: BaseChatModel, cache: Cache) -> ModelExtractor | None:
@@ -355,6 +388,12 @@ def _open_relation_extractor(settings: Settings, chat_model: BaseChatModel, cach
     if not settings.generation.chat_model:
         raise InvalidSettings("RAG_GRAPH_MAX_CALLS needs RAG_CHAT_MODEL: the model that finds relations.")
     return ModelExtractor(chat_model, cache, settings.ingestion_limits.graph_max_calls)
+
+
+def load_tables() -> None:
+    """Read what forked processes share, as far as that begins no thread: models do, and a fork has none of them."""
+    for load in (language.load, *TABLES, open_tokenizer, WordVectors().load_for_questions):
+        load()
 
 
 @lru_cache(maxsize=1)

@@ -1,6 +1,7 @@
 """What tests stand on: one real PostgreSQL a session, services over it, real server processes, a scripted model."""
 
 import asyncio
+import gc
 import os
 import shutil
 import signal
@@ -25,10 +26,12 @@ from graphrag.config.settings import Settings
 from graphrag.db.embedded_postgres import EmbeddedPostgres, create_database
 from graphrag.db.migrate import migrate
 from graphrag.embeddings.registry import EmbeddingRegistry, load_registry
+from graphrag.ingestion.isolation import ForkServer, Sandbox
 from graphrag.observability.telemetry import configure_logging
 from graphrag.services import Services, open_services
 from tests.api.scripted import ANSWER, asking
 from tests.model_server import ModelServer, Reply
+from tests.pgbouncer import run_pgbouncer
 from tests.processes import ROOT, Process, end_of_forking, started
 
 settings.register_profile("tests", deadline=None)  # no test is timed: machines are busy at times
@@ -50,10 +53,28 @@ PATIENT = dict.fromkeys(
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--screenshots", metavar="FOLDER", help="what the browser's tests keep of their story's steps")
+    parser.addoption("--through-pgbouncer", action="store_true", help="transactions are pooled before every database")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     os.environ["COLUMNS"] = "250"  # before any console is made: no cell of a table is broken into lines
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_FailuresAtOnce(config))
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # what is imported by now stays: looking through it for garbage takes a tenth of a run
+
+
+@dataclass(frozen=True)
+class _FailuresAtOnce:
+    """Names what fails when it fails: a run that is ended from outside shows no summary."""
+
+    config: pytest.Config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed and (terminal := self.config.pluginmanager.getplugin("terminalreporter")):
+            terminal.write_line(f"\n{report.nodeid} failed after {report.duration:.0f} s")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -67,8 +88,9 @@ def clean_environment() -> Iterator[None]:
         )
     ]
     with pytest.MonkeyPatch.context() as patch:
-        for name in [*ours, "DATABASE_URL", "EMBEDDINGS_CONFIG", "REDIS_URL", "CHUNKENIZER_API_URL"]:
+        for name in [*ours, "DATABASE_URL", "EMBEDDINGS_CONFIG", "REDIS_URL", "CHUNKENIZER_API_URL", "LC_ALL"]:
             patch.delenv(name, raising=False)
+        patch.setenv("LC_MESSAGES", "C")  # commands speak English
         # Short and open to the embedded server's own user: pytest's folders are neither.
         home = tempfile.mkdtemp(prefix="cw-")
         patch.setenv("CAUSEWAY_HOME", home)
@@ -95,8 +117,8 @@ def same_logging(logging_config: dict[str, Any]) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[str]:
-    """The connection string of an embedded server's migrated database, as its superuser."""
+def postgres_server() -> Iterator[str]:
+    """The connection string of an embedded server's migrated database, as its superuser, past any pooler."""
     # Short and open to the server's own user: pytest's folders are neither.
     home = Path(tempfile.mkdtemp(prefix="cw-"))
     server = EmbeddedPostgres(home)
@@ -111,17 +133,33 @@ def postgres() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def make_database(postgres: str) -> Callable[[], str]:
+def pooled(request: pytest.FixtureRequest, postgres_server: str) -> Iterator[Callable[[str], str]]:
+    """The address that tests use for one of the server's: PgBouncer's with --through-pgbouncer, else its own."""
+    if not request.config.getoption("through_pgbouncer"):
+        yield str
+        return
+    with run_pgbouncer(postgres_server) as bouncer:
+        yield bouncer.address
+
+
+@pytest.fixture(scope="session")
+def postgres(postgres_server: str, pooled: Callable[[str], str]) -> str:
+    """The connection string of a migrated database, as the server's superuser."""
+    return pooled(postgres_server)
+
+
+@pytest.fixture(scope="session")
+def make_database(postgres_server: str, pooled: Callable[[str], str]) -> Callable[[], str]:
     """Makes a fresh migrated database; they go with the server."""
-    with psycopg.connect(postgres, dbname="postgres", autocommit=True) as connection:
+    with psycopg.connect(postgres_server, dbname="postgres", autocommit=True) as connection:
         create_database(connection, "migrated")
-    migrate(make_conninfo(postgres, dbname="migrated"))
+    migrate(make_conninfo(postgres_server, dbname="migrated"))
 
     def make() -> str:
         name = f"test_{uuid.uuid4().hex}"
-        with psycopg.connect(postgres, dbname="postgres", autocommit=True) as connection:
+        with psycopg.connect(postgres_server, dbname="postgres", autocommit=True) as connection:
             connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE migrated").format(sql.Identifier(name)))
-        return make_conninfo(postgres, dbname=name)
+        return pooled(make_conninfo(postgres_server, dbname=name))
 
     return make
 
@@ -131,10 +169,26 @@ def registry() -> EmbeddingRegistry:
     return load_registry()
 
 
+class SharedForkServer(ForkServer):
+    """Outlives the services of a test."""
+
+    def close(self) -> None:
+        if self.process is None or self.process.poll() is not None:
+            super().close()
+
+
+@pytest.fixture(scope="session")
+def fork_server() -> Iterator[ForkServer]:
+    shared = SharedForkServer()
+    yield shared
+    ForkServer.close(shared)
+
+
 @pytest.fixture
-async def services(postgres: str) -> AsyncIterator[Services]:
+async def services(postgres: str, fork_server: ForkServer) -> AsyncIterator[Services]:
     """Services over the shared database. Use an owner of your own: `owner`."""
-    opened = open_services(Settings.from_environment(database_url=SecretStr(postgres)))
+    settings = Settings.from_environment(database_url=SecretStr(postgres))
+    opened = open_services(settings, sandbox=Sandbox(settings.ingestion_limits.parsing, fork_server))
     yield opened
     await opened.close()
 
@@ -174,7 +228,7 @@ class Server:
         return self.process.log()
 
     def client(self, **headers: str) -> httpx.Client:
-        return httpx.Client(base_url=self.url, headers=headers, timeout=30)
+        return httpx.Client(base_url=self.url, headers=headers, timeout=120)
 
 
 @contextmanager
@@ -215,10 +269,10 @@ def model(request: pytest.FixtureRequest) -> Iterator[ModelServer]:
 
 @pytest.fixture(scope="module")
 def environment(request: pytest.FixtureRequest, model: ModelServer, make_database: Callable[[], str]) -> dict[str, str]:
-    """Return the environment of a service with a database of its own that asks the model; a module's ENVIRONMENT adds
-    to it.
+    """Return the environment of a patient service with a database of its own that asks the model; a module's
+    ENVIRONMENT adds to it.
     """
-    return asking(model, DATABASE_URL=make_database(), **getattr(request.module, "ENVIRONMENT", {}))
+    return asking(model, **PATIENT | {"DATABASE_URL": make_database()} | getattr(request.module, "ENVIRONMENT", {}))
 
 
 @pytest.fixture(scope="module")

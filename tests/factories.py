@@ -8,7 +8,8 @@ from uuid import UUID, uuid4
 
 from graphrag.config.settings import RetrievalConfig, Settings
 from graphrag.embeddings.registry import EmbeddingRegistry
-from graphrag.models import EVERYTHING, Chunk, Document, Filters, Hit, TransformedQuery
+from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, Hit, TransformedQuery
+from graphrag.models.ingestion import Ingestion, IngestionStatus
 from graphrag.protocols import Reranker
 from graphrag.rerankers.bundled import BundledReranker
 from graphrag.retrieval.collections import Collections
@@ -38,6 +39,24 @@ def make_document(**overrides: Any) -> Document:
         "created_at": CREATED_AT,
     }
     return Document(**fields | overrides)
+
+
+def make_ingestion(collection: Collection, **overrides: Any) -> Ingestion:
+    """Return the ingestion of a file that was just uploaded."""
+    document = uuid4()
+    values: dict[str, Any] = {
+        "document_id": document,
+        "ticket": uuid4(),
+        "source": str(document),
+        "filename": "parte.txt",
+        "content_hash": "0" * 64,
+        "byte_count": 10,
+        "options": {},
+        "status": IngestionStatus.UPLOADED,
+        "created_at": datetime.now(UTC),
+        "updated_at": datetime.now(UTC),
+    }
+    return Ingestion(collection_id=collection.id, **values | overrides)
 
 
 def make_chunk(text: str, **overrides: Any) -> Chunk:

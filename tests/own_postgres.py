@@ -14,9 +14,15 @@ from graphrag.db.embedded_postgres import EmbeddedPostgres
 
 class OwnPostgres:
     def __init__(self, home: Path) -> None:
+        self.home = home
         self._server = EmbeddedPostgres(home)
         self._data = home / "postgres"
         self.url = self._server.start()
+
+    @property
+    def programs(self) -> Path:
+        """Return the folder of PostgreSQL's programs."""
+        return Path(psutil.Process(self._pid()).exe()).parent
 
     def stop(self) -> None:
         """As an administrator does: who is connected is thrown out."""
@@ -25,6 +31,10 @@ class OwnPostgres:
 
     def start(self) -> None:
         self._server.revive()
+
+    def crash(self) -> None:
+        """As a loss of power does: nothing is written any more, and its files stay as they are."""
+        self._signal(signal.SIGKILL)
 
     def freeze(self) -> None:
         """Nothing is answered, nothing is refused: as on a machine that swaps, or whose disk hangs."""
@@ -39,9 +49,12 @@ class OwnPostgres:
     def _signal(self, number: signal.Signals) -> None:
         """To its processes, and to no other's."""
         with suppress(FileNotFoundError, psutil.NoSuchProcess):  # it is stopped
-            master = psutil.Process(int((self._data / "postmaster.pid").read_text().split()[0]))
+            master = psutil.Process(self._pid())
             for process in [master, *master.children()]:
                 process.send_signal(number)
+
+    def _pid(self) -> int:
+        return int((self._data / "postmaster.pid").read_text().split()[0])
 
 
 @contextmanager

@@ -4,7 +4,6 @@ import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import psycopg
 from psycopg.conninfo import make_conninfo
@@ -17,8 +16,8 @@ PASSWORD = "it's a secret"
 
 
 @contextmanager
-def run_production() -> Iterator[str]:
-    """The service's own address: of a role that is no superuser, and is asked for its password."""
+def run_production() -> Iterator[dict[str, str]]:
+    """The service's environment: the addresses of requests and of the tables' owner, who is no superuser."""
     with run_postgres() as server:
         administrator = make_conninfo(server.url, dbname="postgres")
         with psycopg.connect(administrator, autocommit=True) as connection:
@@ -26,8 +25,8 @@ def run_production() -> Iterator[str]:
             script = str(ROOT / "deploy" / "postgres" / "roles.sql")
             run = [str(TOOLS / "psql"), "--no-psqlrc", "--set", "ON_ERROR_STOP=1", "--file", script, administrator]
             subprocess.run(run, check=True, env=os.environ | {"CAUSEWAY_DB_PASSWORD": PASSWORD})
-            (rules,) = connection.execute("SHOW hba_file").fetchone() or ("",)
-            text = Path(rules).read_text("utf-8")
-            Path(rules).write_text(f"local all causeway scram-sha-256\n{text}", "utf-8")
-            connection.execute("SELECT pg_reload_conf()")
-        yield make_conninfo(administrator, dbname="causeway", user="causeway", password=PASSWORD)
+        logins = {"DATABASE_URL": "causeway_requests", "DATABASE_MIGRATION_URL": "causeway"}
+        yield {
+            name: make_conninfo(administrator, dbname="causeway", user=login, password=PASSWORD)
+            for name, login in logins.items()
+        }

@@ -22,7 +22,7 @@ LOOSE_MODULES = {"graphrag": 8, "agent": 10, "api": 8}  # at most, `__init__` as
 MODULES_PER_FOLDER = 25
 # What stands in `graphrag`, from top to bottom: each imports only what comes after it.
 LAYERS = (
-    "diagnosis", "langchain", "services", "testing", "retrieval", "table_queries", "ingestion", "stores",
+    "diagnosis", "llamaindex", "langchain", "services", "testing", "retrieval", "table_queries", "ingestion", "stores",
     "extractive_answers",
     "query_transformation", "causal_graph", "rerankers", "parsers", "embeddings", "llm", "linguistics",
     "authentication", "cache", "db", "file_storage", "resilience", "observability", "config", "protocols", "models",

@@ -4,8 +4,8 @@ from tests.processes import ROOT
 
 STATIC = ROOT / "api" / "static"
 FILES = [path for path in (*STATIC.iterdir(), *(STATIC / "words").iterdir()) if path.is_file()]
-MOST_LINES = 1_800
-MOST_BYTES = 150_000
+MOST_LINES = 2_371
+MOST_BYTES = 180_000
 COMMENTS = ("//", "/*", "<!--")
 
 

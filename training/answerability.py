@@ -23,8 +23,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from graphrag.extractive_answers import extraction
-from graphrag.extractive_answers.extraction import Trust, find_best
+from graphrag.extractive_answers.extraction import find_best
 from graphrag.extractive_answers.prompt_format import parse_date_line, parse_prompt
+from graphrag.extractive_answers.sentence_matching import Trust
 
 FITTED = ("xquad-es", "xquad-en", "piaf-fr-dev", "squad-es-v2", "asked-brewery", "asked-clinic")
 UNANSWERABLE = ("-lacking", "-unanswerable")  # how the names of the files end that have questions without an answer
@@ -32,7 +33,7 @@ MISSED = 0.1  # share of the answerable questions that may go without an answer
 SHOWN = 0.15  # the least probability of what is worth showing as close
 ACROSS = 0.2  # no set has unanswerable questions in another language: half of the other threshold, about
 RULES = Path(extraction.__file__).parent / "rules" / "answerability.yml"
-WORLDS_KEPT = ("brw", "vet")  # of the documents of `training/asked`, which each tell of one world
+WORLDS_KEPT = ("brw", "eco", "vet")  # of the documents of `training/asked`, which each tell of one world
 _OF_WORLD = re.compile(r"^([a-z]{3})-\d+$")
 _ARTICLE = re.compile(r"^xq-..-(\d+)-\d+$|-\d+$")  # the same articles in two languages, and paragraphs of one
 

@@ -27,13 +27,14 @@ from agent.context import Context
 from agent.evaluation.retrieval_run import CorpusDocument, Dataset, DatasetQuery, loaded, read_dataset
 from agent.graph import graph
 from graphrag.config.settings import Settings
+from graphrag.extractive_answers import extraction
 from graphrag.observability.telemetry import configure_logging
 from graphrag.services import Services, open_services
 from tests.benchmarks.answering import Answers, asked_as, read, read_answers, spread, without_some
+from training.tasks import ASKED
 
 SETS = ("xquad-es", "xquad-en", "piaf-fr-dev")
 ACROSS = (("xquad-es", "xquad-en"), ("xquad-en", "xquad-es"))
-ASKED = Path(__file__).parent / "asked"
 CAUSAL = {"es": "xquad-es", "en": "xquad-en", "fr": "piaf-fr-dev"}  # the corpus of each language
 
 
@@ -97,7 +98,7 @@ async def write_prompts(job: Job, path: Path, *, count: int, services: Services)
             lines = []
             for query in spread([each for each in dataset.queries if each.id in answers], count):
                 seen.clear()
-                context = Context(services=services, opened=load.collection)
+                context = Context(services=services, opened=(load.collection,))
                 await graph.ainvoke({"messages": [HumanMessage(query.text)]}, context=context)
                 prompt = {"system": seen[0][0].text, "human": seen[0][-1].text} if seen else None
                 line = {
@@ -116,6 +117,7 @@ async def write_prompts(job: Job, path: Path, *, count: int, services: Services)
 
 async def run(arguments: argparse.Namespace) -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
+    extraction.open_reader = lambda: None  # type: ignore[assignment]  # the answers are not kept
     with tempfile.TemporaryDirectory(prefix="cw-") as home:
         services = open_services(Settings.from_environment(home=Path(home)))
         await services.open()

@@ -56,8 +56,9 @@ SPAN_WEIGHT, TASK_WEIGHT = 0.25, 0.3
 KEPT = 0.25  # share of the adapter that is gone on with
 REGULARISATION = 0.003  # scikit-learn's C
 MESSAGES, MOST_OF_CLUSTER = 16, 4  # of a step; of one line of the task classifier's sentences
+ASKED_SHARE = 0.3  # of the questions in `training/asked`
 MAX_TABLES = 300  # questions
-MEASURED = 60  # questions of a set
+MEASURED = 60  # questions of a set, and of all for the ranges of the weights' inputs
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,7 @@ class ReaderInTraining(nn.Module):
         texts = self._encode([tokenize_message(self.weights, self.tokenizer, each) for each in messages])
         return torch.stack([torch.cat([text[0], text.mean(0)]) for text in texts])
 
-    @torch.autocast("cpu", dtype=torch.bfloat16)
+    @torch.autocast("cpu", dtype=torch.bfloat16, enabled=torch.backends.cpu.get_cpu_capability() == "AVX512")
     def _encode(self, texts: Sequence[Sequence[int]]) -> Sequence[Tensor]:
         lengths = [len(tokens) for tokens in texts]
         is_there = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
@@ -262,11 +263,14 @@ def _forget(passage: SentenceInContext, chance: random.Random) -> SentenceInCont
 
 
 def read_messages(chance: random.Random) -> list[Message]:
-    """Return messages of each task: some of each line of the task classifier's, and those that were written alone."""
+    """Return messages of each task: some of each line of the task classifier's, those that were written alone, and a
+    part of the questions in `training/asked`.
+    """
     languages = (*tasks.LANGUAGES, "other")
     clusters = [c for name in languages for c in tasks.make_examples(tasks.read_clusters(name), name, chance)]
     found = [each for cluster in clusters for each in chance.sample(cluster, min(MOST_OF_CLUSTER, len(cluster)))]
-    return [*found, *tasks.read_messages("messages.tsv")]
+    asked = tasks.read_asked(chance)
+    return [*found, *tasks.read_messages("messages.tsv"), *chance.sample(asked, int(ASKED_SHARE * len(asked)))]
 
 
 def compute_task_loss(model: ReaderInTraining, messages: Sequence[Message]) -> Tensor:
@@ -402,7 +406,7 @@ def main() -> None:
     measure_tasks(model)
     measure(model, [*examples, *tables])
     if arguments.write:
-        write(model, tuned[:60])
+        write(model, chance.sample(tuned, MEASURED))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
-"""Fit the task classifier: `python training/tasks.py` writes graphrag/query_transformation/tasks.npz.
+"""Fit the task classifier: `python -m training.tasks` writes graphrag/query_transformation/tasks.npz.
 
 The sentences in `training/tasks/` are our own. A line is a task, a tab and a sentence in which `[a|b]` stands for one
 of its alternatives and `{name}` for one of the values that a line `{name}` lists. A line is a cluster: its sentences
 are all in the same part. A fifth of the lines is held out; cross-validation over the others chooses the thresholds.
 The weights that are written are then fitted on all of them. The messages of `heldout.tsv` and `heldout2.tsv` (language,
-task, message) are never fitted; those of `messages.tsv`, each written by hand, train the reader (`training/reader.py`),
-and are too many for this model.
+task, message) are never fitted; those of `messages.tsv`, each written by hand, and the questions of `training/asked`
+train the reader (`training/reader.py`), and are too many for this model.
 
-    python training/tasks.py                  fit, report, write the weights
-    python training/tasks.py FILE.jsonl ...   report also which of their "text" or "query" go without search
+    python -m training.tasks                  fit, report, write the weights
+    python -m training.tasks FILE.jsonl ...   report also which of their "text" or "query" go without search
 
 It needs scikit-learn, which the product does without.
 """
@@ -30,8 +30,10 @@ from sklearn.linear_model import LogisticRegression
 from graphrag.linguistics.language import detect_question, fold, question_words
 from graphrag.query_transformation import tasks as product
 from graphrag.query_transformation.tasks import TASKS, WITHOUT_SEARCH, Task, TaskModel
+from training.answerability import is_kept
 
 FOLDER = Path(__file__).parent / "tasks"
+ASKED = Path(__file__).parent / "asked"
 WEIGHTS = Path(product.__file__).with_name("tasks.npz")
 HELD_OUT = ("heldout.tsv", "heldout2.tsv")
 LANGUAGES = ("es", "fr", "en")
@@ -278,6 +280,22 @@ def report(name: str, model: TaskModel, examples: Sequence[Example], *, shows_er
 def read_messages(name: str) -> list[Example]:
     rows = [line.split("\t") for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
     return [Example(Task(task), text, language, task == Task.TRANSFORM_ANSWER) for language, task, text in rows]
+
+
+def read_asked(chance: random.Random) -> list[Example]:
+    """Return the questions of the worlds in `training/asked` that are not kept aside."""
+    paths = sorted(ASKED.glob("*/questions.jsonl"))
+    rows = [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
+    return [
+        Example(
+            Task.QUESTION if row["kind"] == "procedure" else Task(row["kind"]),
+            row["text"],
+            row["language"],
+            chance.random() < 0.5,
+        )
+        for row in rows
+        if not is_kept(row["paragraph"])
+    ]
 
 
 def read_questions(path: Path) -> Iterator[str]:

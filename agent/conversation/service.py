@@ -1,12 +1,12 @@
 """Questions in stored conversations: the thread holds what was said before; the answer is kept, however it ends."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
@@ -64,11 +64,11 @@ class ConversationService:
     services: Services
     _tasks: set[asyncio.Task[Any]] = field(default_factory=set, repr=False)
 
-    async def begin(self, owner_id: str, question: str, place: BranchPoint, *, collection: str | None = None) -> Turn:
+    async def begin(self, owner_id: str, question: str, place: BranchPoint, *, collections: Sequence[str] = ()) -> Turn:
         """The question is kept before it is answered. Raises ConversationNotFound or MessageNotFound."""
         store = self.services.conversations
         if place.conversation_id is None:
-            turn = await store.begin(owner_id, question, title=title_of(question), collection=collection)
+            turn = await store.begin(owner_id, question, title=title_of(question), collections=collections)
             self._in_background(self._plan_end(owner_id))
             return turn
         if place.again:
@@ -84,7 +84,7 @@ class ConversationService:
 
     async def answer(self, turn: Turn, context: Context) -> AsyncGenerator[Event, None]:
         """Stream the answer as `stream_answer` does; `done` and errors also name the conversation and the message."""
-        draft, message_id = _Draft(), uuid4()
+        draft = _Draft()
         thread, messages = self._go_on(turn, context)
         try:
             async with aclosing(stream_answer(thread.graph, messages, context)) as events:
@@ -95,14 +95,14 @@ class ConversationService:
         except Exception as exc:
             draft.details["error"] = exc.code if isinstance(exc, CausewayError) else CausewayError.code
             status = MessageStatus.INTERRUPTED if draft.text else MessageStatus.FAILED
-            kept = await self._keep(turn, context, _message(message_id, turn, draft, status))
+            kept = await self._keep(turn, context, _message(turn, draft, status))
             if isinstance(exc, CausewayError):
-                exc.details |= _identity(turn, message_id if kept else None)
+                exc.details |= _identity(turn, turn.answer_id if kept else None)
             raise
         except BaseException:  # whoever asked has left
-            await self._keep(turn, context, _message(message_id, turn, draft, MessageStatus.CANCELLED))
+            await self._keep(turn, context, _message(turn, draft, MessageStatus.CANCELLED))
             raise
-        whole = _message(message_id, turn, draft, MessageStatus.COMPLETE)
+        whole = _message(turn, draft, MessageStatus.COMPLETE)
         kept = await self._keep(turn, context, whole, thread)
         whole, is_kept = kept or whole, kept is not None
         if is_kept and turn.conversation.leaf_id is None:
@@ -161,7 +161,7 @@ class ConversationService:
             else settings.chat.title_refinement
         )
         is_by_rules = turn.conversation.title in ("", title_of(turn.question.content))
-        is_its_own = context.opened is not None and not self.services.collections.may_read(context.opened)
+        is_its_own = not self.services.collections.may_read(*context.opened)
         if not (settings.generation.chat_model and is_on and is_by_rules) or is_its_own:
             return
         try:
@@ -189,9 +189,9 @@ def _said(message: Message) -> AnyMessage:
     return AIMessage(message.content, id=str(message.id), additional_kwargs={CITED: list(filter(None, titles))})
 
 
-def _message(message_id: UUID, turn: Turn, draft: _Draft, status: MessageStatus) -> Message:
+def _message(turn: Turn, draft: _Draft, status: MessageStatus) -> Message:
     return Message(
-        message_id,
+        turn.answer_id,
         turn.conversation.id,
         turn.question.id,
         "assistant",

@@ -45,7 +45,7 @@ async def answer_question(
 
     None means that no model answered.
     """
-    context = Context(services=services, owner_id=collection.owner_id, opened=collection, retrieval=dict(retrieval))
+    context = Context(services=services, owner_id=collection.owner_id, opened=(collection,), retrieval=dict(retrieval))
     try:
         with changed_context(is_evaluation=True):
             return await _answer(question, context)

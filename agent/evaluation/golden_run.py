@@ -1,5 +1,6 @@
 """Runs over golden cases, at once or when a schedule is due."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -59,7 +60,7 @@ async def rank_documents(
     """
     with changed_context(is_evaluation=True):
         started = perf_counter()
-        transformed, failed = await pipeline.transform(question, refined_for=collection)
+        transformed, failed = await pipeline.transform(question, refined_for=[collection])
         query = Query(transformed, collection, await pipeline.collections.embedding_model(collection), config)
         found = await pipeline.search(query)
         milliseconds = (perf_counter() - started) * 1000
@@ -155,6 +156,7 @@ class Evaluator:
         answers = AnswerRun.planned(run.config, collection, self.services) if run.config.get("answers") else None
         while waiting := await self.services.evaluations.take(run, limit=CASES_A_TIME):
             for case, gone in waiting:
+                began = time.perf_counter()
                 if gone:
                     result = replace(case, status=CaseStatus.SKIPPED, missing_document_ids=gone)
                 else:
@@ -162,6 +164,7 @@ class Evaluator:
                     result = await answers.measure(result) if answers else result
                 if not await self.services.evaluations.save(run, result):
                     return False
+                await self.services.admission.give_way(time.perf_counter() - began)
         return True
 
     async def _measure(self, case: CaseResult, *, collection: Collection, config: RetrievalConfig) -> CaseResult:

@@ -27,6 +27,7 @@ from graphrag.observability.telemetry import count_degraded, measure_first_token
 from graphrag.query_transformation.tasks import Task
 from graphrag.resilience.deadline import lacks_time, seconds_left
 from graphrag.table_queries.answers import ComputedAnswer
+from graphrag.table_queries.exports import describe_query
 
 
 class Event(TypedDict):
@@ -63,6 +64,7 @@ def describe_sources(passages: Sequence[Passage]) -> list[dict[str, Any]]:
         {
             "number": number,
             "document_id": str(passage.document.id),
+            "collection": passage.collection,
             "filename": passage.document.filename,
             "title": passage.document.title,
             "language": passage.document.language,
@@ -109,6 +111,8 @@ def describe_location(location: SourceLocation | None, *, language: str) -> dict
         "page": location.page if location else None,
         "sheet": (location and location.sheet) or None,
         "cell": (location and location.cells) or None,
+        "file": (location and location.file) or None,
+        "recognized": location.is_recognized if location else None,
         "date": time.date.isoformat() if time else None,
         "trend": (time and trend_in(time, language)) or None,
     }
@@ -176,7 +180,8 @@ async def last_of(events: AsyncGenerator[Event, None]) -> dict[str, Any]:
 
 
 def describe_answer(state: dict[str, Any], timings: dict[str, float]) -> dict[str, Any]:
-    verification: Verification = state["verification"]
+    answered: Verification = state["verification"]
+    verification: Verification = state.get("structured") or answered
     query, passages = state["query"], state["passages"]
     used = {citation.number for citation in verification.citations}
     degraded = list(dict.fromkeys([*state["degraded"], *lacks_time()]))
@@ -191,22 +196,34 @@ def describe_answer(state: dict[str, Any], timings: dict[str, float]) -> dict[st
         "warnings": state["warnings"],
         "unsupported_statements": list(verification.unsupported_statements),
         "task": state["task"].task.value,
-        **describe_outcome(verification.answer, query, is_summary=state["task"].task is Task.SUMMARISE),
-        "table": _describe_table(state.get("computed")),
-        "found": read_outcome(verification.answer, query.language) is not Outcome.NONE,
+        **describe_outcome(answered.answer, query, is_summary=state["task"].task is Task.SUMMARISE),
+        "table": _describe_table(state.get("computed"), passages),
+        "found": read_outcome(answered.answer, query.language) is not Outcome.NONE,
         "reliability": round(len(used) / len(passages), 3) if passages else 0.0,
         "language": query.language,
         "intent": query.intent.value,
         "chat_model": state["chat_model"],
         "timings_ms": timings,
+        **({"is_json": True} if "structured" in state else {}),
     }
 
 
-def _describe_table(computed: ComputedAnswer | None) -> dict[str, Any] | None:
+def _describe_table(computed: ComputedAnswer | None, passages: Sequence[Passage]) -> dict[str, Any] | None:
+    """Describe the table with the source of each row; a model is shown the first rows alone."""
     if computed is None:
         return None
-    rows = [list(row) for row in computed.rows]
-    return {"plan": computed.plan, "columns": list(computed.headers), "rows": rows, "row_count": computed.row_count}
+    numbers = {(each.document.id, each.start_char): number for number, each in enumerate(passages, start=1)}
+    return {
+        "plan": computed.plan,
+        "columns": list(computed.headers),
+        "rows": [list(row) for row in computed.rows],
+        "sources": [numbers.get((row.document.id, row.start_char)) for row in computed.passages],
+        "row_count": computed.row_count,
+        "group_count": computed.group_count,
+        "values": list(computed.values),
+        "is_series": computed.is_series,
+        "query": describe_query(computed.query),
+    }
 
 
 def _tell_degraded(name: str, state: dict[str, Any]) -> str:

@@ -25,7 +25,7 @@ _COUNTRY = (
     "|n[acefgilopruz]|om|p[aefghklmnrstwy]|qa|r[eosuw]|s[abcdeghijklmnortuvxyz]|t[cdfghjklmnortvwz]|u[agksyz]"
     "|v[aceginu]|w[fs]|y[et]|z[amw]"
 )
-HOST = re.compile(rf"(?:[^\s./:@?#]+\.)+(?:{_GENERIC}|{_COUNTRY})(?![\w-])|//\S", re.IGNORECASE)
+HOST = re.compile(rf"(?:[^\s./:@?#]+\.)+(?:{_GENERIC}|{_COUNTRY})(?!_*[^\W_]|-)|//\S", re.IGNORECASE)
 COUNTRY_HOST = re.compile(rf"(?:[^\s./:@?#]+\.)+(?:{_COUNTRY})", re.IGNORECASE)  # README.md, «fin.La» as well
 _SEPARATING = re.compile(r"[ZP].|Cc")
 _OPENING, _ENDING = "(*_'‘", ".,;:!?*_~'’"

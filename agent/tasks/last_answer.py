@@ -19,9 +19,10 @@ from graphrag.linguistics.sentences import is_heading, plain, split_sentences
 from graphrag.llm.prompt_injection import find_instructions
 from graphrag.models import Chunk, Collection, Passage
 from graphrag.parsers.source_locations import overlapping
-from graphrag.protocols import ChunkStore
+from graphrag.protocols import ChunkStore, read_from_each
 
 CITED_PASSAGES = "cited_passages"  # the key in an answer's additional_kwargs: what another form of it is written from
+COMPUTED = "computed"  # the key in the additional_kwargs of an answer that has a table
 FORMS = ("shorter", "longer", "list", "table")  # of an answer, that need no language model
 NEAR_CHUNKS = 24  # on each side of a cited passage's best chunk: no passage is longer
 
@@ -59,18 +60,23 @@ def last_cited(messages: Sequence[AnyMessage]) -> tuple[str, list[CitedPassage]]
     return "", []
 
 
+def has_table(messages: Sequence[AnyMessage]) -> bool:
+    """Return whether one of the answers was computed from a table."""
+    return any(message.additional_kwargs.get(COMPUTED) for message in messages)
+
+
 async def read_cited(
-    cited: Sequence[CitedPassage], *, store: ChunkStore, collection: Collection
+    cited: Sequence[CitedPassage], *, store: ChunkStore, collections: Sequence[Collection]
 ) -> tuple[list[Passage], dict[int, int]]:
     """Read cited passages again; return them, and their new number by the old one. What is deleted is missing."""
     ids = [UUID(each.document_id) for each in cited]
-    documents = {each.id: each for each in await store.find_documents(collection, ids=ids)}
+    known = {each.id for collection in collections for each in await store.find_documents(collection, ids=ids)}
     spans = [
         (UUID(each.document_id), max(0, each.chunk_index - NEAR_CHUNKS), each.chunk_index + NEAR_CHUNKS)
         for each in cited
-        if UUID(each.document_id) in documents
+        if UUID(each.document_id) in known
     ]
-    chunks = await store.read_chunks(collection, spans) if spans else {}
+    chunks = await read_from_each(collections, lambda each: store.read_chunks(each, spans)) if spans else {}
     passages: list[Passage] = []
     numbers: dict[int, int] = {}
     for each in cited:

@@ -47,20 +47,21 @@ def reply_to_small_talk(message: str, language: str) -> str:
 
 
 def describe_catalogue(
-    question: str, language: str, slot: str, collection: Collection, documents: list[Document]
+    question: str, language: str, slot: str, collections: Sequence[Collection], documents: list[Document]
 ) -> str:
     """List the documents that the question asks for, the latest first. `slot`: list, count, latest, kinds."""
     if not documents:
         return say("empty_collection", language)
+    names = ", ".join(each.name for each in collections)
     asked = sorted(_asked_for(question, language, documents), key=lambda each: each.created_at, reverse=True)
     if not asked:
-        return say("catalogue_none", language).format(count=len(documents), collection=collection.name)
+        return say("catalogue_none", language).format(count=len(documents), collection=names)
     kinds = Counter(PurePath(each.filename).suffix.lstrip(".").lower() or each.media_type for each in asked)
     told = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     lead = say("catalogue_one" if len(asked) == 1 else "catalogue_many", language)
     shown = asked[: 5 if slot == "latest" else MOST_LISTED]
     lines = [
-        lead.format(count=len(asked), collection=collection.name, kinds=told),
+        lead.format(count=len(asked), collection=names, kinds=told),
         *(_line(each, language) for each in shown),
     ]
     if len(asked) > len(shown):

@@ -28,7 +28,7 @@ from graphrag.linguistics.language import content_words, stem, words
 from graphrag.linguistics.lexicon import meanings, share_meaning
 from graphrag.llm.prompt_injection import find_instructions
 from graphrag.models import Chunk, Collection, Document, Passage
-from graphrag.protocols import ChunkStore
+from graphrag.protocols import ChunkStore, read_from_each
 
 MOST_CHUNKS = 2_000  # that are read, shared by the documents: of many, their beginnings
 MOST_DOCUMENTS = 200  # of a collection that are read, the newest ones
@@ -90,11 +90,12 @@ def _is_titled(word: str, language: str, document: Document) -> bool:
 
 
 async def read_documents(
-    documents: Sequence[Document], *, store: ChunkStore, collection: Collection
+    documents: Sequence[Document], *, store: ChunkStore, collections: Sequence[Collection]
 ) -> list[SummarisedDocument]:
     """Read the documents, those without text left out."""
     last = MOST_CHUNKS // max(1, len(documents))
-    chunks = await store.read_chunks(collection, [(each.id, 0, last) for each in documents])
+    spans = [(each.id, 0, last) for each in documents]
+    chunks = await read_from_each(collections, lambda each: store.read_chunks(each, spans))
     return [SummarisedDocument(each, chunks[each.id]) for each in documents if chunks.get(each.id)]
 
 

@@ -42,6 +42,7 @@ class Citation:
     first_line: int | None = None  # of the quote in the document's text, where it is known
     last_line: int | None = None
     location: SourceLocation | None = None  # of the quote in its file
+    collection: str = ""  # its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +155,7 @@ def cite(statement: str, number: int, passage: Passage, *, today: date | None = 
         location=cite_location(
             passage.locations, start, end, text=passage.content, text_start=passage.start_char, headers=passage.headers
         ),
+        collection=passage.collection,
     )
 
 
@@ -204,8 +206,12 @@ def _facts(citation: Citation, words: dict[str, str], language: str) -> list[str
     location = citation.location
     where = _where(citation, words)
     found = [f"{words['sheet']} '{location.sheet}'"] if location and location.sheet else []
+    if location and location.file and not location.cells:
+        found.append(f"{words['file']} {location.file}")
     if not where.endswith(citation.filename):
         found.append(f"{words['file']} {citation.filename}")
+    if location and location.is_recognized:
+        found.append(words["recognized"])
     if location and location.temporal:
         found.append(f"{words['date']}: {name(period_of(location.temporal), language)}")
     return found

@@ -65,11 +65,13 @@ class Judge:
         return replace(checked, statements=statements)
 
 
-def open_judge(services: Services, collection: Collection) -> Judge | None:
+def open_judge(services: Services, collections: Sequence[Collection]) -> Judge | None:
     """None where rules alone judge."""
     settings = services.settings
     if not (
-        settings.chat.verify_with_model and settings.generation.chat_model and services.collections.may_read(collection)
+        settings.chat.verify_with_model
+        and settings.generation.chat_model
+        and services.collections.may_read(*collections)
     ):
         return None
     return Judge(services.chat_models[0].model, timeout_seconds=settings.chat.verify_timeout_seconds)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from agent.messages import is_own, without_lead
 from graphrag.linguistics.language import fold, question_words, words
 from graphrag.linguistics.sentences import is_heading, split_sentences
+from graphrag.table_queries.answers import tells_more
 
 MARK = re.compile(r"\s?\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
 
@@ -100,7 +101,7 @@ class Statement:
         """False for headings, greetings, openings («Esto es lo que dicen:») and what is ours."""
         text = self.text.strip()
         is_greeting = _GREETING.match(text) is not None and len(words(text)) <= _LONGEST_GREETING
-        return not (is_heading(text) or is_greeting or text.endswith((":", "?")) or is_own(text))
+        return not (is_heading(text) or is_greeting or text.endswith((":", "?")) or is_own(text) or tells_more(text))
 
 
 # What states nothing of the documents: a table's head with the rule under it, a formula, code.

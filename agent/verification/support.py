@@ -1,7 +1,7 @@
 """Degree to which a passage supports a statement."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 from functools import lru_cache
@@ -117,7 +117,7 @@ def find_support(statement: str, passage: Passage, *, today: date | None = None)
     spans = sentence_spans(passage)
     texts = [passage.content[span.start : span.end] for span in spans]
     said = plain(content_of(statement))
-    if passage.computed and said == plain(content_of(passage.computed)):
+    if said in (plain(content_of(line)) for line in passage.computed.splitlines()):
         return SupportFinding(Support.SUPPORTED, 1.0, (), spans[0])
     now = Moment(0, 0, year=today.year, month=today.month, day=today.day) if today else None
     shown = _as_shown(passage, texts)
@@ -133,6 +133,8 @@ def find_support(statement: str, passage: Passage, *, today: date | None = None)
     if language != held.language:
         best = _best_across(told, held, spans, best)
         return _finding(reasons, _score_across(told, held), spans[best])
+    if passage.computed:  # which a model tells in its words
+        passage = replace(passage, content=f"{passage.content}\n{plain(passage.computed)}")
     return _finding(reasons, _score(said, passage, texts, language), spans[best])
 
 
@@ -183,9 +185,15 @@ def _read_passage(passage: Passage) -> ComparedText:
 
 
 def _read_beside(passage: Passage) -> ComparedText:
-    """Return the passage's metadata as text: its title, its file, its columns and its dates."""
+    """Return the passage's metadata as text: its title, its file, its columns, its dates, what was computed from it."""
     times = (place.temporal.date.isoformat() for place in passage.locations if place.temporal)
-    known = [passage.document.title, passage.document.filename, *passage.headers, *dict.fromkeys(times)]
+    known = [
+        passage.document.title,
+        passage.document.filename,
+        *passage.headers,
+        *dict.fromkeys(times),
+        plain(passage.computed),
+    ]
     return read("\n".join(known), passage.document.language)
 
 

@@ -2,15 +2,13 @@
 
 import asyncio
 import os
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
-from api.cli.terminal import JsonOption, out, print_json
+from api.cli.terminal import JsonOption, out, print_json, terminal_language
 from graphrag.diagnosis.examination import examine
 from graphrag.diagnosis.findings import Finding, Level
-from graphrag.linguistics.language import ANSWER_LANGUAGES
 from graphrag.linguistics.rules import read_texts
 from graphrag.observability.telemetry import configure_logging
 
@@ -29,7 +27,7 @@ def doctor(
 ) -> None:
     """Check this installation and explain how to fix problems; nothing is changed. Exit code 1: something fails."""
     configure_logging("CRITICAL")  # what a check meets is a finding
-    language = _language(os.environ)
+    language = terminal_language(os.environ)
     findings = asyncio.run(_examine(language, host=host, port=port, calls=call, shows=not as_json))
     is_well = all(finding.level is not Level.ERROR for finding in findings)
     if as_json:
@@ -65,9 +63,3 @@ def _describe(finding: Finding, language: str) -> dict[str, Any]:
         "message": _worded(finding, language),
         "details": dict(finding.details),
     }
-
-
-def _language(environment: Mapping[str, str]) -> str:
-    """The terminal's, in POSIX' order; where it is none of ours, English, as the other commands."""
-    locale = next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := environment.get(name))), "")
-    return locale[:2] if locale[:2] in ANSWER_LANGUAGES else "en"

@@ -11,7 +11,7 @@ from uuid import UUID
 import typer
 from rich.bar import Bar
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Column, Table
+from rich.table import Table
 
 from agent.evaluation.answer_metrics import ANSWER_METRICS
 from agent.evaluation.comparison import DECIDING
@@ -38,12 +38,13 @@ from api.cli.evaluation_runs import (
     whole,
 )
 from api.cli.golden import app as golden
-from api.cli.terminal import CollectionOption, JsonOption, err, out, print_json, print_table, run
+from api.cli.terminal import CollectionOption, JsonOption, err, out, print_json, print_table, run, say
 from api.schemas.evaluations import RetrievalMetrics, ScheduleOut
 from graphrag.models import FulltextRanking
 from graphrag.models.evaluation import Schedule, Timetable
 from graphrag.services import Services
 
+SCHEDULE_COLUMNS = ("schedule", "name", "collection", "cron", "zone", "next", "last_run")
 schedules = typer.Typer(help="Schedule evaluations; a service or a worker runs them.", no_args_is_help=True)
 
 
@@ -72,7 +73,7 @@ def add_one(
     if as_json:
         print_json(ScheduleOut.of(added).model_dump(mode="json"))
     else:
-        out.print(f"{added.id}: next at {_time(added.due_at)}", highlight=False)
+        out.print(say("scheduled", schedule=added.id, time=_time(added.due_at)), highlight=False)
 
 
 @schedules.command("list")
@@ -88,7 +89,8 @@ def list_schedules(collection: CollectionOption = None, as_json: JsonOption = Fa
     if as_json:
         print_json({"schedules": [ScheduleOut.of(schedule).model_dump(mode="json") for schedule in found]})
         return
-    table = Table(whole("Schedule"), "Name", "Collection", whole("Cron"), "Zone", whole("Next"), whole("Last run"))
+    first, name, of, cron, zone, due, last_run = (say(f"column_{each}") for each in SCHEDULE_COLUMNS)
+    table = Table(whole(first), name, of, whole(cron), zone, whole(due), whole(last_run))
     for schedule in found:
         last = str(schedule.last_run_id or "")
         table.add_row(
@@ -100,7 +102,7 @@ def list_schedules(collection: CollectionOption = None, as_json: JsonOption = Fa
             _time(schedule.due_at),
             last,
         )
-    print_table(table, ("Last run", "Zone", "Collection", "Name"))
+    print_table(table, (last_run, zone, of, name))
     for schedule in found:
         if schedule.cause:
             err.print(f"{schedule.id}: {schedule.cause}", style="red", highlight=False)
@@ -130,7 +132,7 @@ def report(
         raise typer.BadParameter(f"There is no folder {output.parent}.", param_hint="--output")
     found = run(lambda services: _read(services, collection, run_id, baseline))
     output.write_bytes(write_page(found, language).encode(errors="replace"))
-    out.print(f"Wrote {output}", highlight=False, soft_wrap=True)
+    out.print(say("wrote", path=output), highlight=False, soft_wrap=True)
 
 
 async def _read(services: Services, collection: str | None, run_id: UUID | None, baseline: UUID | None) -> RunReport:
@@ -147,9 +149,9 @@ def judges(as_json: JsonOption = False) -> None:
         return
     for name, meaning in described["metrics"].items():
         out.print(f"{name}: {meaning}", highlight=False, soft_wrap=True)
-    model = described["judge_model"] or "none: set RAG_CHAT_MODEL or RAG_JUDGE_MODEL; until then, estimates stand in"
-    out.print(f"\nJudge: {model}", highlight=False, soft_wrap=True)
-    out.print(f"An estimate takes a statement for supported from a score of {SUPPORTED_FROM} on.", highlight=False)
+    model = described["judge_model"] or say("no_judge")
+    out.print("\n" + say("judge", model=model), highlight=False, soft_wrap=True)
+    out.print(say("estimate_threshold", score=SUPPORTED_FROM), highlight=False)
     for name, prompt in described["prompts"].items():
         out.print(f"\n{name}", style="bold", highlight=False)
         out.print(prompt, highlight=False, soft_wrap=True)
@@ -192,20 +194,19 @@ async def _read_trend(services: Services, collection: str | None, limit: int) ->
 
 def _print(metric: str, points: Sequence[TrendPoint]) -> None:
     """The latest last, as a curve is read."""
-    table = Table(
-        Column("Finished", no_wrap=True), "Name", "Cases", Column(metric, no_wrap=True), "", "Since the run before"
-    )
+    cases = say("column_cases")
+    table = Table(whole(say("column_finished")), say("column_name"), cases, whole(metric), "", say("column_since"))
     for point in points:
         value = point.metrics.get(metric)
         table.add_row(
             f"{point.run.finished_at:%Y-%m-%d %H:%M}",
             point.run.name,
-            f"{point.summary['cases']}{'' if point.has_same_cases else ' (others)'}",
+            f"{point.summary['cases']}{'' if point.has_same_cases else say('other_cases')}",
             "" if value is None else f"{value:.4f}",
             "" if value is None else Bar(1, 0, value, width=WIDTH),
             _change(metric, point),
         )
-    print_table(table, ("Cases",))
+    print_table(table, (cases,))
     for point in points:
         if point.is_worse:
             err.print("\n".join(f"{point.run.id}: {of}" for of in point.changes if of.verdict == "worse"), style="red")
@@ -215,7 +216,7 @@ def _change(metric: str, point: TrendPoint) -> str:
     change = next((change for change in point.changes if change.metric == metric), None)
     if change is None:
         return ""
-    return f"{change.difference:+.4f} (p = {change.p_value:.3f}): {change.verdict.replace('_', ' ')}"
+    return f"{change.difference:+.4f} (p = {change.p_value:.3f}): {say(f'verdict_{change.verdict}')}"
 
 
 app = typer.Typer(help="Measure the quality of retrieval and answers.", no_args_is_help=True)
@@ -269,7 +270,7 @@ def ir(
     )
     _print_report(report)
     if keep:
-        out.print(f"Kept as collection {name}", highlight=False, soft_wrap=True)
+        out.print(say("kept_collection", name=name), highlight=False, soft_wrap=True)
     if json_file:
         json_file.write_text(json.dumps(report.as_json(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
@@ -287,8 +288,8 @@ async def _measure(
     config, _ = services.settings.retrieval.overridden(choices)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err) as progress:
-        documents_bar = progress.add_task("Indexing", total=len(dataset.documents))
-        queries_bar = progress.add_task("Searching", total=len(queries), start=False)
+        documents_bar = progress.add_task(say("indexing"), total=len(dataset.documents))
+        queries_bar = progress.add_task(say("searching"), total=len(queries), start=False)
         async with loaded(
             dataset,
             services=services,
@@ -311,17 +312,20 @@ async def _measure(
 def _print_report(report: Report) -> None:
     values = report.as_json()
     config = ", ".join(f"{name} {value}" for name, value in values["config"].items() if value is not None)
-    out.print(f"{values['dataset']}: {values['documents']} documents, {values['queries']} queries", highlight=False)
+    out.print(
+        say("dataset", name=values["dataset"], documents=values["documents"], queries=values["queries"]),
+        highlight=False,
+    )
     out.print(config, style="dim", highlight=False)
-    table = Table("Metric", "Value")
+    table = Table(say("column_metric"), say("column_value"))
     for name, value in values["metrics"].items():
         table.add_row(name, f"{value:.4f}")
     for name, value in values["latency_ms"].items():
-        table.add_row(f"latency {name}", f"{value:.1f} ms")
-    table.add_row("indexing", f"{values['ingest']['seconds']:.1f} s")
-    table.add_row("chunks", str(values["ingest"]["chunks"]))
+        table.add_row(f"{say('latency')} {name}", f"{value:.1f} ms")
+    table.add_row(say("indexing"), f"{values['ingest']['seconds']:.1f} s")
+    table.add_row(say("column_chunks"), str(values["ingest"]["chunks"]))
     out.print(table)
     if skipped := values["ingest"]["skipped"]:
-        err.print(f"{skipped} documents hold no text and were left out.", style="yellow")
+        err.print(say("documents_skipped", count=skipped), style="yellow")
     for stage, count in values["degraded"].items():
-        err.print(f"{count} queries were searched without {stage}.", style="yellow")
+        err.print(say("searched_without", count=count, stage=stage), style="yellow")

@@ -19,8 +19,8 @@ from agent.evaluation.comparison import COMPARED, DECIDING, Change, Comparison, 
 from agent.evaluation.gate import Baseline, BaselineQuestion, MetricCheck, NotComparable, check_metrics, hold
 from agent.evaluation.golden_run import Evaluator, order_run
 from agent.evaluation.metrics import METRICS
-from agent.evaluation.significance import ALPHA, EPSILON, SMALLEST, Effect, Verdict
-from api.cli.terminal import CollectionOption, JsonOption, err, out, print_json, print_table, run
+from agent.evaluation.significance import ALPHA, EPSILON, SMALLEST, Effect
+from api.cli.terminal import CollectionOption, JsonOption, describe_error, err, out, print_json, print_table, run, say
 from api.schemas.evaluations import CaseResultOut, ComparisonOut, EvaluationOut
 from graphrag.errors import CausewayError
 from graphrag.models.evaluation import CaseResult, Category, Difficulty, EvaluationRun, Judging, RunStatus
@@ -61,7 +61,7 @@ def _read(text: str) -> tuple[str, Any]:
 POLL_SECONDS = 0.1
 whole = partial(Column, no_wrap=True)
 SHORT = ("hit@10", "ndcg@10")  # in a list
-ESTIMATED = "The values that end in _estimate are estimates by words and meaning, without a judge: see `eval judges`."
+COMPARISON = ("before", "after", "change", "corrected", "verdict")  # columns
 GROUPS = ("all", *get_args(Category), *get_args(Difficulty))
 RunArgument = Annotated[UUID, typer.Argument(metavar="RUN", help="Id of the run: see `eval list`.")]
 
@@ -89,7 +89,7 @@ async def run_cases(services: Services, collection: str | None, **choices: Any) 
     """Run the evaluation by a worker of this process, unless another worker claims it first."""
     asked = await services.collections.open(services.owner, collection)
     ordered = await order_run(asked, services=services, **choices)
-    columns = (TextColumn("Measuring"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn(say("measuring")), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err) as progress:
         bar = progress.add_task("", total=ordered.total)
         async with services.documents.queue.working(services.jobs, Evaluator(services)):
@@ -106,17 +106,17 @@ def list_runs(collection: CollectionOption = None, as_json: JsonOption = False) 
     if as_json:
         print_json({"evaluations": [EvaluationOut.of(found).model_dump(mode="json") for found in runs]})
         return
-    table = Table(whole("Run"), "Name", "Collection", "Status", *SHORT)
+    table = Table(whole(say("column_run")), say("column_name"), say("column_collection"), say("column_status"), *SHORT)
     for found in runs:
         metrics = (found.summary or {}).get("metrics", {})
         table.add_row(
             str(found.id),
             found.name,
             found.collection,
-            found.status.value,
+            say(f"run_{found.status}"),
             *(f"{metrics[name]:.3f}" if name in metrics else "" for name in SHORT),
         )
-    print_table(table, ("hit@10", "Collection"))
+    print_table(table, ("hit@10", say("column_collection")))
 
 
 async def _list(services: Services, collection: str | None) -> list[EvaluationRun]:
@@ -135,7 +135,8 @@ def _show(found: EvaluationRun, *, as_json: bool) -> None:
         print_json(EvaluationOut.of(found).model_dump(mode="json"))
         return
     title = f"{found.id} {found.name}".rstrip()
-    out.print(f"{title}: {found.status.value}, {found.done} of {found.total} cases", highlight=False)
+    status = say(f"run_{found.status}")
+    out.print(say("run_state", run=title, status=status, done=found.done, total=found.total), highlight=False)
     if found.cause:
         err.print(found.cause, style="red", highlight=False)
     for warning in found.warnings:
@@ -144,14 +145,14 @@ def _show(found: EvaluationRun, *, as_json: bool) -> None:
         print_table(_figures(found.summary), GROUPS[:0:-1])
         out.print(_latencies(found.summary), highlight=False)
         if found.config.get("judge") == "estimate":
-            out.print(ESTIMATED, highlight=False, soft_wrap=True)
+            out.print(say("estimates"), highlight=False, soft_wrap=True)
 
 
 def _figures(summary: Mapping[str, Any]) -> Table:
     found = {"all": summary, **summary["by_category"], **summary["by_difficulty"]}
     groups = {name: found[name] for name in GROUPS if name in found}
-    table = Table(whole("Metric"), "of", *groups)
-    table.add_row("cases", "", *(str(group["cases"]) for group in groups.values()))
+    table = Table(whole(say("column_metric")), say("column_of"), *groups)
+    table.add_row(say("column_cases").lower(), "", *(str(group["cases"]) for group in groups.values()))
     for name in (*METRICS, *(name for name in ANSWER_METRICS if name in summary["metrics"])):
         values = [group["metrics"].get(name) for group in groups.values()]
         # Of a run from before the answers, each metric is of all its cases.
@@ -164,24 +165,15 @@ def _latencies(summary: Mapping[str, Any]) -> str:
     """A line for each: milliseconds."""
     answers = summary.get("answers") or {}
     timed = {
-        "latency": summary["latency_ms"],
-        "answer latency": answers.get("latency_ms", {}),
-        "first token": answers.get("first_token_ms", {}),
+        say("latency"): summary["latency_ms"],
+        say("answer_latency"): answers.get("latency_ms", {}),
+        say("first_token"): answers.get("first_token_ms", {}),
     }
     return "\n".join(
         f"{name}: {', '.join(f'{percent} {value:.1f} ms' for percent, value in values.items())}"
         for name, values in timed.items()
         if values
     )
-
-
-VERDICTS: dict[Verdict, str] = {
-    "better": "better",
-    "worse": "worse",
-    "no_difference_shown": "none shown",
-    "too_few_questions": "too few",  # questions
-}
-SPARE = ("95 %", "Change", "Before")  # where there is no room for all
 
 
 def compare(
@@ -214,12 +206,15 @@ def compare(
 
 
 def _print_comparison(found: Comparison) -> None:
+    spare = ("95 %", say("column_change"), say("column_before"))  # where there is no room for all
     for name, (before, after) in found.config.items():
         out.print(f"{name}: {before} → {after}", style="dim", highlight=False)
-    print_table(_changes("Metric", {name: found.metrics[name] for name in COMPARED if name in found.metrics}), SPARE)
+    print_table(
+        _changes(say("column_metric"), {name: found.metrics[name] for name in COMPARED if name in found.metrics}), spare
+    )
     if found.by_category:
-        print_table(_changes(f"{found.metric} of", found.by_category), SPARE)
-    latencies = Table(whole("Latency"), "Before", "After", "Change")
+        print_table(_changes(say("metric_of", metric=found.metric), found.by_category), spare)
+    latencies = Table(whole(say("latency")), *(say(f"column_{name}") for name in ("before", "after", "change")))
     for name, value in found.latency_ms.items():
         latencies.add_row(name, f"{value.baseline:.1f} ms", f"{value.candidate:.1f} ms", f"{value.difference:+.1f} ms")
     out.print(latencies)
@@ -228,42 +223,46 @@ def _print_comparison(found: Comparison) -> None:
 
 
 def _changes(title: str, changes: Mapping[str, Change]) -> Table:
-    table = Table(whole(title), "Before", "After", "Change", whole("95 %"), whole("p (corrected)"), whole("Verdict"))
-    for name, change in changes.items():
-        effect = change.effect
+    before, after, change, corrected, verdict = (say(f"column_{name}") for name in COMPARISON)
+    table = Table(whole(title), before, after, change, whole("95 %"), whole(corrected), whole(verdict))
+    for name, of in changes.items():
+        effect = of.effect
         interval = "–" if effect.low is None else f"[{effect.low:+.2f}, {effect.high:+.2f}]"
         table.add_row(
             name,
-            f"{change.baseline:.3f}",
-            f"{change.candidate:.3f}",
-            f"{change.difference:+.3f}",
+            f"{of.baseline:.3f}",
+            f"{of.candidate:.3f}",
+            f"{of.difference:+.3f}",
             interval,
-            f"{effect.p_value:.3f} ({change.corrected:.3f})",
-            VERDICTS[change.verdict],
+            f"{effect.p_value:.3f} ({of.corrected:.3f})",
+            say(f"verdict_{of.verdict}"),
         )
     return table
 
 
 def _sentences(found: Comparison) -> list[str]:
-    sentences = [f"By {found.metric}, of {found.cases} cases: {found.won} won, {found.lost} lost, {found.tied} tied"]
+    counts = {"won": found.won, "lost": found.lost, "tied": found.tied}
+    sentences = [say("cases_won", metric=found.metric, cases=found.cases, **counts)]
     if change := found.metrics.get(found.metric):
         sentences.append(_needed(found.metric, change.effect))
     if found.speed.difference is not None:
-        ratio = exp(-found.speed.difference)
-        sentences.append(f"A search took {ratio:.2f} times as long (p {found.speed.p_value:.3f})")
+        ratio, p = f"{exp(-found.speed.difference):.2f}", f"{found.speed.p_value:.3f}"
+        sentences.append(say("search_speed", ratio=ratio, p=p))
     return sentences
 
 
 def _needed(metric: str, effect: Effect) -> str:
     if effect.needed_for_smallest is None:
-        return f"One question does not tell how many would settle a difference in {metric}"
-    settled = f"{effect.needed_for_smallest} questions would settle a difference of {effect.smallest:g} in {metric}"
-    return f"{settled}, {effect.needed} one like this" if effect.needed else settled
+        return say("needed_unknown", metric=metric)
+    smallest = f"{effect.smallest:g}"
+    needed = say("needed_for_smallest", count=effect.needed_for_smallest, smallest=smallest, metric=metric)
+    return needed + say("needed_for_this", count=effect.needed) if effect.needed else needed
 
 
 def _changed(found: Comparison) -> list[str]:
     return [
-        f"{case.outcome}: {case.baseline.query} (rank {case.baseline.rank or '–'} → {case.candidate.rank or '–'})"
+        f"{say(f'case_{case.outcome}')}: {case.baseline.query} "
+        f"({say('rank')} {case.baseline.rank or '–'} → {case.candidate.rank or '–'})"
         for case in found.changed
     ]
 
@@ -362,7 +361,7 @@ def gate(
     try:
         held = run(lambda services: _hold(services, baseline, collection, run_id, metric or SHORT, max_drop))
     except CausewayError as exc:
-        err.print(f"Not measured: {exc}", style="red", highlight=False, soft_wrap=True)
+        err.print(say("not_measured", reason=describe_error(exc)), style="red", highlight=False, soft_wrap=True)
         raise typer.Exit(UNMEASURED) from None
     for of in held:
         _print_held(of)
@@ -406,24 +405,24 @@ async def _read_baseline(services: Services, baseline: str) -> Baseline:
 
 def _warn(found: EvaluationRun) -> None:
     degraded = (found.summary or {}).get("degraded", {})
-    skipped_stages = [f"{count} searches did without {stage}" for stage, count in degraded.items()]
+    skipped_stages = [say("searched_without", count=count, stage=stage) for stage, count in degraded.items()]
     for warning in (*found.warnings, *skipped_stages):
         err.print(warning, style="yellow", highlight=False)
 
 
 def _print_held(of: MetricCheck) -> None:
     change = of.after - of.before
-    verdict = f"worse by more than {of.max_drop:g}" if of.dropped else "holds"
+    verdict = say("gate_dropped", most=f"{of.max_drop:g}") if of.dropped else say("gate_holds")
     line = f"{of.metric}: {of.before:.4f} → {of.after:.4f} ({change:+.4f}), {verdict}{_significance(of)}"
     out.print(line, style="red" if of.dropped else "", highlight=False, soft_wrap=True)
     for query in of.fallen[:MOST_SHOWN] if of.dropped else ():
-        out.print(f"  fell: {query}", highlight=False, soft_wrap=True)
+        out.print(say("gate_fell", query=query), highlight=False, soft_wrap=True)
 
 
 def _significance(of: MetricCheck) -> str:
     if abs(of.after - of.before) < EPSILON:
         return ""
     if of.effect is None:
-        return "; whether by chance is unknown without the baseline's cases"
-    significance = "more than chance" if of.effect.p_value <= ALPHA else "may be chance"
-    return f"; {significance} (p {of.effect.p_value:.3f})"
+        return say("chance_unknown")
+    significance = "more_than_chance" if of.effect.p_value <= ALPHA else "maybe_chance"
+    return say(significance, p=f"{of.effect.p_value:.3f}")

@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from agent.proposals.proposals import Proposed, propose_cases
-from api.cli.terminal import CollectionOption, JsonOption, err, out, print_json, run
+from api.cli.terminal import CollectionOption, JsonOption, err, out, print_json, run, say
 from api.schemas.golden import (
     MOST_PROPOSALS,
     GoldenExport,
@@ -96,13 +96,13 @@ def accept(
         ids,
         lambda services, each: services.proposals.accept(services.owner, each, CaseEdits(documents=names)),
     )
-    out.print(f"{len(ids)} accepted", highlight=False)
+    out.print(say("accepted", count=len(ids)), highlight=False)
 
 
 def reject(ids: Ids) -> None:
     """Reject proposals; they are not proposed again."""
     _decide(ids, lambda services, each: services.proposals.reject(services.owner, each))
-    out.print(f"{len(ids)} rejected", highlight=False)
+    out.print(say("rejected", count=len(ids)), highlight=False)
 
 
 def _decide(ids: list[UUID], decide: Callable[[Services, UUID], Awaitable[object]]) -> None:
@@ -117,13 +117,13 @@ def _decide(ids: list[UUID], decide: Callable[[Services, UUID], Awaitable[object
 
 def _show(found: Sequence[CaseProposal]) -> None:
     for proposal in found:
-        origin = f"{proposal.category}, {proposal.difficulty}, from {proposal.origin} by {proposal.method}"
-        out.print(f"{proposal.id} {origin}", style="dim", highlight=False, soft_wrap=True)
+        kind = (proposal.category, proposal.difficulty, proposal.origin, proposal.method)
+        out.print(f"{proposal.id} {', '.join(kind)}", style="dim", highlight=False, soft_wrap=True)
         out.print(f"  {proposal.query}", highlight=False, soft_wrap=True)
         if detail := proposal.expected_answer or proposal.reason:
             out.print(f"  → {detail}", highlight=False, soft_wrap=True)
     if not found:
-        out.print("No proposals.")
+        out.print(say("no_proposals"))
 
 
 app = typer.Typer(help="Golden cases: questions whose relevant documents are known.", no_args_is_help=True)
@@ -140,7 +140,8 @@ def import_cases(
     """Import the cases of a file, all of them or none."""
     given = read_golden_file(file)
     written = run(lambda services: _import(services, given, collection or given.collection, existing=existing))
-    out.print(f"{len(written.added)} added, {written.replaced} replaced, {written.kept} kept", highlight=False)
+    told = say("cases_imported", added=len(written.added), replaced=written.replaced, kept=written.kept)
+    out.print(told, highlight=False)
 
 
 async def _import(services: Services, given: GoldenImport, name: str | None, *, existing: Existing) -> ImportedCases:
@@ -174,9 +175,10 @@ async def _export(services: Services, name: str | None, *, version: int | None) 
 @app.command("list")
 def list_cases(collection: CollectionOption = None) -> None:
     """List the cases; a broken case refers to a deleted document."""
-    table = Table("Question", "Category", "Difficulty", "Documents", "State")
+    table = Table(*(say(f"column_{name}") for name in ("question", "category", "difficulty", "documents", "status")))
     for case in run(lambda services: _list(services, collection)):
-        state = f"broken: {len(case.missing_document_ids)} deleted" if case.missing_document_ids else "valid"
+        missing = len(case.missing_document_ids)
+        state = say("case_is_broken", count=missing) if missing else say("case_is_valid")
         table.add_row(case.query, case.category, case.difficulty, str(len(case.relevant_document_ids)), state)
     out.print(table)
 

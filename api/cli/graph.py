@@ -9,18 +9,17 @@ import typer
 from rich.text import Text
 from rich.tree import Tree
 
-from api.cli.ingest import check_files
-from api.cli.terminal import CollectionOption, load_settings, out, run
+from api.cli.terminal import CollectionOption, load_settings, out, run, say
 from graphrag.causal_graph.model_extraction import ExtractionEstimate, ModelExtractor
 from graphrag.errors import CollectionNotFound, InvalidSettings
 from graphrag.ingestion.bulk import estimate_relations
-from graphrag.ingestion.sources import find_files
+from graphrag.ingestion.sources import check_files, find_files
 from graphrag.models import Collection
 from graphrag.models.graph import CausalEdge, Entity, Polarity
 from graphrag.services import Services
 
 app = typer.Typer(help="Show the causal graph of a collection.", no_args_is_help=True)
-DOUBTS = {Polarity.NEGATED: "denied", Polarity.HYPOTHETICAL: "only possible"}
+DOUBTS = {Polarity.NEGATED, Polarity.HYPOTHETICAL}
 
 
 @app.command()
@@ -38,12 +37,12 @@ def show(
     """List causes with their effects and source documents."""
     edges = run(lambda services: _read(services, collection, entity, limit))
     if not edges:
-        out.print(f"Nothing is said of «{entity}»." if entity else "No document says what caused what.")
+        out.print(say("nothing_said", entity=entity) if entity else say("no_causes"))
     elif svg:
         from graphrag.causal_graph.drawing import draw  # and what places it: every command would wait for that
 
         _write(svg, draw(edges))
-        out.print(f"{svg}: {len(edges):,} relations", soft_wrap=True)
+        out.print(say("drawn", path=svg, count=len(edges)), soft_wrap=True)
     else:
         for tree in trees(edges):
             out.print(tree)
@@ -54,22 +53,18 @@ def estimate(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.")], collection: CollectionOption = None
 ) -> None:
     """Estimate the chat model calls needed to extract relations from files; none is made."""
+    check_files(paths)
     files = find_files(paths)
-    check_files(files, paths)
     cost = run(lambda services: _estimate(services, files, collection))
     limit = load_settings().ingestion_limits.graph_max_calls
-    out.print(f"{cost.calls:,} calls of the chat model, about {cost.tokens:,} tokens.")
-    out.print(
-        f"RAG_GRAPH_MAX_CALLS={limit} allows {min(limit, cost.calls):,} of them in one run; what was found is kept, so "
-        "that the next run goes on."
-        if limit
-        else "RAG_GRAPH_MAX_CALLS is not set: none is made, rules find relations."
-    )
+    out.print(say("estimated", calls=cost.calls, tokens=cost.tokens))
+    out.print(say("calls_allowed", limit=limit, allowed=min(limit, cost.calls)) if limit else say("no_calls"))
 
 
 async def _estimate(services: Services, files: Sequence[Path], name: str | None) -> ExtractionEstimate:
     if not services.settings.generation.chat_model:
-        raise InvalidSettings("An estimate needs RAG_CHAT_MODEL: the model that would find relations.")
+        told = "An estimate needs RAG_CHAT_MODEL: the model that would find relations."
+        raise InvalidSettings(told, reason="estimate_without_model")
     extractor = ModelExtractor(services.chat_models[0].model, services.cache, 0)
     try:
         collection = await services.collections.open(services.owner, name)
@@ -93,7 +88,8 @@ def _write(path: Path, picture: str) -> None:
     try:
         path.write_text(picture, encoding="utf-8")
     except OSError as exc:
-        raise InvalidSettings(f"{path} can't be written: {exc.strerror}.") from exc
+        told = f"{path} can't be written: {exc.strerror}."
+        raise InvalidSettings(told, reason="file_unwritable", path=path, cause=exc.strerror) from exc
 
 
 def trees(edges: Sequence[CausalEdge]) -> list[Tree]:
@@ -122,10 +118,10 @@ def _grow(cause: Entity, by_cause: dict[UUID, list[CausalEdge]], shown: set[UUID
 
 
 def _label(edge: CausalEdge) -> Text:
-    doubt = DOUBTS.get(edge.polarity)
-    label = Text("→ ").append(_flat(edge.effect.name), style="dim" if doubt else "")
-    if doubt:
-        label.append(f" {doubt}", style="yellow")
+    is_doubted = edge.polarity in DOUBTS
+    label = Text("→ ").append(_flat(edge.effect.name), style="dim" if is_doubted else "")
+    if is_doubted:
+        label.append(f" {say(edge.polarity)}", style="yellow")
     return label.append(f"  {edge.document.filename}", style="cyan")
 
 

@@ -3,10 +3,11 @@
 import asyncio
 import os
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Annotated
+from uuid import UUID
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -14,25 +15,19 @@ from rich.table import Table
 from watchfiles import awatch
 
 from agent.evaluation.golden_run import Evaluator, Scheduler
-from api.cli.terminal import CollectionOption, err, out, run, warn_of_unknown_variables
+from api.cli.terminal import CollectionOption, describe_error, err, out, run, say, warn_of_unknown_variables
 from api.gauges import metrics_served
 from graphrag.config.settings import check_splitter
-from graphrag.errors import IndexUnavailable, UnreadableDocument
+from graphrag.errors import UnreadableDocument
 from graphrag.ingestion.bulk import Loading, Rechunking
-from graphrag.ingestion.sources import find_files, source_of
+from graphrag.ingestion.sources import check_files, find_files, source_of
 from graphrag.models import Chunking, Collection
 from graphrag.models.ingestion import Ingestion, IngestionOutcome, IngestionStatus
 from graphrag.observability.telemetry import configure_logging, configure_thresholds
 from graphrag.services import Services, shared_services
 
 LISTED_DOCUMENTS = 40  # of more, only those with something to say
-COLUMNS = (
-    TextColumn("Indexing"),
-    BarColumn(),
-    MofNCompleteColumn(),
-    TimeElapsedColumn(),
-    TextColumn("{task.description}", markup=False),
-)
+COLUMNS = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
 
 
 def ingest(
@@ -43,9 +38,12 @@ def ingest(
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Keep indexing changes until Ctrl-C.")] = False,
 ) -> None:
-    """Index files and folders; unchanged ones are skipped."""
+    """Index files and folders; unchanged ones are skipped.
+
+    Exit code 1: some were not indexed.
+    """
     outcomes = run(lambda services: _ingest(services, paths, collection, chunking=chunking, watch=watch), answers=False)
-    if all(outcome.status is IngestionStatus.ERROR for outcome in outcomes):
+    if any(outcome.status is IngestionStatus.ERROR for outcome in outcomes):
         raise typer.Exit(1)
 
 
@@ -68,7 +66,7 @@ def optimize(
         named = [await services.collections.open(owner, collection)] if collection else None
         for of in named or await services.store.list_collections(owner):
             await services.store.optimize(of)
-            out.print(f"{of.name}: {of.chunk_count:,} chunks", highlight=False)
+            out.print(say("collection_size", name=of.name, chunks=of.chunk_count), highlight=False)
 
     run(each)
 
@@ -91,7 +89,7 @@ def worker(
         async with AsyncExitStack() as stack:
             if metrics_port:
                 await stack.enter_async_context(metrics_served(services, metrics_host, metrics_port))
-            out.print("Waiting for jobs  (Ctrl-C stops it)")
+            out.print(say("waiting_for_jobs"))
             await services.documents.queue.work(services.jobs, Evaluator(services), Scheduler(services))
 
     run(work, awaits_database=True)
@@ -114,17 +112,16 @@ async def _ingest(
     services: Services, paths: Sequence[Path], name: str | None, *, chunking: Chunking | None, watch: bool
 ) -> list[IngestionOutcome]:
     check_splitter(chunking)
-    files = find_files(paths)
     if not watch or not all(path.is_dir() for path in paths):
-        check_files(files, paths)
+        check_files(paths)
     collection = await services.collections.create(services.owner, name)
     async with services.documents.queue.working(services.jobs), AsyncExitStack() as stack:
         changes = await stack.enter_async_context(_watching(paths)) if watch else None
-        outcomes = await load(services, collection, files, chunking=chunking)
+        outcomes = await load(services, collection, paths, chunking=chunking)
         print_outcomes(outcomes)
         if changes:
             await _forget_missing(services, collection, paths)
-            out.print("Following changes  (Ctrl-C stops it)")
+            out.print(say("following"))
             async for _ in changes:
                 await _keep_in_step(services, collection, paths, chunking=chunking)
     return outcomes
@@ -148,27 +145,19 @@ async def _watching(paths: Sequence[Path]) -> AsyncGenerator[AsyncIterator[objec
         first.cancel()
 
 
-def check_files(files: Iterable[Path], paths: Iterable[Path]) -> None:
-    """Check that a file exists before a mistyped path creates a collection. Raises UnreadableDocument."""
-    if not any(file.exists() for file in files):
-        raise UnreadableDocument(f"There is no file at {', '.join(map(str, paths))}.", reason="unreadable")
-
-
 async def load(
-    services: Services, collection: Collection, files: Sequence[Path], *, chunking: Chunking | None = None
+    services: Services, collection: Collection, paths: Sequence[Path], *, chunking: Chunking | None = None
 ) -> list[IngestionOutcome]:
-    """While a worker is at work."""
-    outcomes = await _follow(Loading(services.documents, collection, chunking).load(files), total=len(files))
-    if any(outcome.status is IngestionStatus.INDEXED for outcome in outcomes):
-        with suppress(IndexUnavailable):  # the worker's own job tries again
-            await services.store.optimize(collection)
-    return outcomes
+    """Load files and folders, while a worker is running."""
+    files = await asyncio.to_thread(find_files, paths)
+    loading = Loading(services.documents, collection, chunking, [path for path in paths if path.is_dir()])
+    return await _follow(loading.load(files), total=len(files))
 
 
 async def _follow(steps: AsyncGenerator[IngestionOutcome | Ingestion, None], *, total: int) -> list[IngestionOutcome]:
     """Collect the outcomes while a progress bar shows the steps."""
     outcomes: list[IngestionOutcome] = []
-    with Progress(*COLUMNS, console=err) as progress:
+    with Progress(TextColumn(say("indexing")), *COLUMNS, console=err) as progress:
         task = progress.add_task("", total=total)
         async with aclosing(steps):
             async for step in steps:
@@ -184,7 +173,7 @@ async def _keep_in_step(
     services: Services, collection: Collection, paths: Sequence[Path], *, chunking: Chunking | None
 ) -> None:
     """Bring the collection up to date with the paths: new, changed and deleted files."""
-    outcomes = await load(services, collection, find_files(paths), chunking=chunking)
+    outcomes = await load(services, collection, paths, chunking=chunking)
     if new := [outcome for outcome in outcomes if outcome.status is not IngestionStatus.UNCHANGED]:
         print_outcomes(new)
     await _forget_missing(services, collection, paths)
@@ -198,29 +187,50 @@ async def _forget_missing(services: Services, collection: Collection, paths: Seq
         is_ours = any(document.source.startswith(f"{source_of(path)}{os.sep}") for path in folders)
         if is_ours and document.source not in present:
             await services.documents.delete(collection, document.id)
-            out.print(f"Removed: {document.filename}")
+            out.print(say("removed", name=document.filename))
 
 
 def print_outcomes(outcomes: Sequence[IngestionOutcome]) -> None:
-    listed = [outcome for outcome in outcomes if len(outcomes) <= LISTED_DOCUMENTS or outcome.cause]
-    if listed:
-        table = Table("Document", "Status", "Chunks", "Cause")
-        for outcome in listed:
-            chunks = str(outcome.chunks) if outcome.chunks else ""
-            table.add_row(Path(outcome.source).name, outcome.status.value, chunks, _say(outcome))
+    names = _name_files([outcome.source for outcome in outcomes])
+    originals = {outcome.document_id: names[outcome.source] for outcome in outcomes if not outcome.is_copy}
+    notes = [_note(outcome, originals) for outcome in outcomes]
+    if any(notes) or len(outcomes) <= LISTED_DOCUMENTS:
+        table = Table(*(say(f"column_{name}") for name in ("document", "status", "chunks", "note")))
+        for outcome, note in zip(outcomes, notes, strict=True):
+            if note or len(outcomes) <= LISTED_DOCUMENTS:
+                chunks = str(outcome.chunks) if outcome.chunks else ""
+                table.add_row(names[outcome.source], say(f"outcome_{outcome.status}"), chunks, note)
         out.print(table)
-    counts = Counter(outcome.status.value for outcome in outcomes)
-    summary = ", ".join(f"{count:,} {status}" for status, count in counts.items())
-    out.print(f"{len(outcomes):,} documents: {summary}; {sum(outcome.chunks for outcome in outcomes):,} chunks")
+    counts = Counter(outcome.status for outcome in outcomes)
+    summary = ", ".join(f"{count:,} {say(f'outcome_{status}')}" for status, count in counts.items())
+    out.print(say("outcomes", count=len(outcomes), summary=summary, chunks=sum(outcome.chunks for outcome in outcomes)))
 
 
-def _say(outcome: IngestionOutcome) -> str:
-    return f"the same content as {outcome.same_as}" if outcome.same_as else outcome.cause
+def _name_files(sources: Sequence[str]) -> dict[str, str]:
+    """Name each file as it is shown: where several have the same name, by their paths in the folder that holds all."""
+    counts = Counter(Path(source).name for source in sources)
+    paths = [source for source in sources if os.path.isabs(source)]  # texts have none
+    folder = os.path.commonpath([os.path.dirname(path) for path in paths]) if paths else ""
+    repeated = {path: os.path.relpath(path, folder) for path in paths if counts[Path(path).name] > 1}
+    return {source: Path(source).name for source in sources} | repeated
+
+
+def _note(outcome: IngestionOutcome, originals: Mapping[UUID | None, str]) -> str:
+    if outcome.same_as:
+        return say("same_content", name=originals.get(outcome.document_id, outcome.same_as))
+    if outcome.renamed_from:
+        return say("renamed", name=Path(outcome.renamed_from).name)
+    if not outcome.reason:
+        return outcome.cause
+    details = {**outcome.details, "reason": f"indexing_{outcome.reason}"}
+    return describe_error(UnreadableDocument(outcome.cause, **details))
 
 
 def _describe(ingestion: Ingestion) -> str:
-    done = f" {ingestion.done:,} of {ingestion.total:,}" if ingestion.total else ""
-    return f"{ingestion.filename}: {ingestion.stage}{done}"
+    stage = say(f"stage_{ingestion.stage}")
+    if not ingestion.total:
+        return f"{ingestion.filename}: {stage}"
+    return say("progress", name=ingestion.filename, stage=stage, done=ingestion.done, total=ingestion.total)
 
 
 CHECKOUT = Path(__file__).parents[2]
@@ -236,5 +246,5 @@ async def open_demo() -> tuple[Services, Collection]:
     owner = services.owner
     collection = await services.collections.create(owner, "demo")
     async with services.documents.queue.working(services.jobs):
-        await load(services, collection, find_files([DOCUMENTS]))
+        await load(services, collection, [DOCUMENTS])
     return services, await services.collections.open(owner, collection.name)

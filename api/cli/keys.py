@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Column, Table
 
-from api.cli.terminal import JsonOption, err, out, print_json, run
+from api.cli.terminal import JsonOption, err, out, print_json, run, say
 from graphrag.authentication.api_keys import ID_CHARS, ApiKey
 from graphrag.authentication.identity import DEFAULT_SCOPES, Scope
 from graphrag.errors import InvalidSettings
@@ -17,6 +17,7 @@ from graphrag.models.documents import is_owner_name
 from graphrag.services import Services
 
 MOST_DAYS = 36_500
+COLUMNS = ("owner", "name", "scopes", "status", "created", "until", "used")  # beside the id
 OwnerOption = Annotated[
     str | None,
     typer.Option(
@@ -52,24 +53,29 @@ def create(
         print_json({**_describe(kept), "key": shown})
         return
     out.print(shown, soft_wrap=True, highlight=False)
-    whose = f" --owner {shlex.quote(owner)}" if owner else ""
-    err.print(
-        f"Of {kept.owner_id}, for {', '.join(kept.scopes)}{_until(kept)}. Keep it: it is not shown again. "
-        f"`causeway keys revoke {kept.id}{whose}` takes it back.",
-        style="dim",
-        soft_wrap=True,
-        highlight=False,
-    )
+    until = f"{kept.expires_at:%Y-%m-%d}" if kept.expires_at else say("never")
+    command = f"causeway keys revoke {kept.id}{_of(owner)}"
+    told = say("key_created", owner=kept.owner_id, scopes=", ".join(kept.scopes), until=until, command=command)
+    err.print(told, style="dim", soft_wrap=True, highlight=False)
 
 
 @app.command("list")
 def list_all(owner: OwnerOption = None, as_json: JsonOption = False) -> None:
     """List an owner's keys, including revoked ones; secrets are never shown."""
-    keys = run(lambda services: services.authentication.api_keys.list_all(_owner(services, owner)))
+    whose, keys = run(lambda services: _list_keys(services, owner))
     if as_json:
         print_json({"keys": [_describe(key) for key in keys]})
+    elif keys:
+        out.print(_table(keys))
     else:
-        out.print(_table(keys) if keys else "There is no key: causeway keys create")
+        told = say("no_keys", owner=whose, command=f"causeway keys create{_of(owner)}")
+        out.print(told, soft_wrap=True, highlight=False)
+
+
+async def _list_keys(services: Services, named: str | None) -> tuple[str, list[ApiKey]]:
+    """Return whose keys they are, too."""
+    owner = _owner(services, named)
+    return owner, await services.authentication.api_keys.list_all(owner)
 
 
 @app.command()
@@ -79,18 +85,23 @@ def revoke(key_id: str, owner: OwnerOption = None, as_json: JsonOption = False) 
     if as_json:
         print_json(_describe(key))
     else:
-        out.print(f"{key.id} is revoked.", highlight=False)
+        out.print(say("key_revoked", key=key.id), highlight=False)
+
+
+def _of(owner: str | None) -> str:
+    return f" --owner {shlex.quote(owner)}" if owner else ""
 
 
 def _owner(services: Services, named: str | None) -> str:
     if named is not None and not is_owner_name(named):
-        raise InvalidSettings(f"--owner: {named!r} is no name: 1 to 255 printable characters, no space at either end.")
+        told = f"--owner: {named!r} is no name: 1 to 255 printable characters, no space at either end."
+        raise InvalidSettings(told, reason="owner_name", given=ascii(named))
     return named or services.owner
 
 
 def _printable(text: str) -> str:
     if not text.isprintable():
-        raise InvalidSettings(f"{text!r} has characters that can't be printed.")
+        raise InvalidSettings(f"{text!r} has characters that can't be printed.", reason="unprintable", given=repr(text))
     return text
 
 
@@ -108,17 +119,13 @@ def _status(key: ApiKey) -> str:
 
 
 def _table(keys: Sequence[ApiKey]) -> Table:
-    whole = Column("Id", min_width=ID_CHARS)  # what `revoke` takes, however narrow the terminal
-    table = Table(whole, "Owner", "Name", "Scopes", "Status", "Created", "Until", "Last used")
+    whole = Column(say("column_id"), min_width=ID_CHARS)  # what `revoke` takes, however narrow the terminal
+    table = Table(whole, *(say(f"column_{name}") for name in COLUMNS))
     for key in keys:
         dates = (f"{moment:%Y-%m-%d %H:%M}" if moment else "" for moment in _moments(key))
-        table.add_row(key.id, key.owner_id, key.name, " ".join(key.scopes), _status(key), *dates)
+        table.add_row(key.id, key.owner_id, key.name, " ".join(key.scopes), say(f"key_is_{_status(key)}"), *dates)
     return table
 
 
 def _moments(key: ApiKey) -> tuple[datetime | None, ...]:
     return key.created_at, key.revoked_at or key.expires_at, key.last_used_at
-
-
-def _until(key: ApiKey) -> str:
-    return f", until {key.expires_at:%Y-%m-%d}" if key.expires_at else ""

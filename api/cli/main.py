@@ -17,7 +17,7 @@ COMMANDS = {  # name → where it is, and the first line of its help
     "serve": ("api.cli.serve:serve", "Start the HTTP service, with a chat page at /."),
     "ingest": ("api.cli.ingest:ingest", "Index files and folders; unchanged ones are skipped."),
     "ask": ("api.cli.search:ask", "Answer a question, then list its citations."),
-    "search": ("api.cli.search:search", "Search a collection and show the results with their scores."),
+    "search": ("api.cli.search:search", "Search collections and show the results with their scores."),
     "eval": ("api.cli.evaluation:app", "Measure the quality of retrieval and answers."),
     "graph": ("api.cli.graph:app", "Show the causal graph of a collection."),
     "keys": ("api.cli.keys:app", "Manage keys for the HTTP service (RAG_AUTH=api_key)."),
@@ -66,6 +66,9 @@ COMMANDS = {  # name → where it is, and the first line of its help
         "Print every setting with its default; as Markdown if redirected to a file.",
     ),
 }
+
+
+INTERRUPTED = 130  # exit code
 
 
 class LazyCommand(TyperCommand):
@@ -120,12 +123,17 @@ def main() -> None:
     try:
         app()
     except CausewayError as exc:
-        from api.cli.terminal import err
+        from api.cli.terminal import describe_error, err, say
 
-        err.print(f"Error: {exc}", style="red", highlight=False, soft_wrap=True)
+        err.print(say("error", sentence=describe_error(exc)), style="red", highlight=False, soft_wrap=True)
         sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    except (KeyboardInterrupt, SystemExit) as exc:
+        if isinstance(exc, KeyboardInterrupt) or exc.code == INTERRUPTED:  # typer makes one of the other
+            from api.cli.terminal import say
+
+            typer.echo(say("stopped"), err=True)
+            sys.exit(INTERRUPTED)
+        raise
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

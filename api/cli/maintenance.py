@@ -9,15 +9,13 @@ from typing import Annotated
 import typer
 from rich.markdown import Markdown
 
-from api.cli.terminal import CollectionOption, embedding_progress, err, load_settings, out, run
+from api.cli.terminal import CollectionOption, embedding_progress, err, load_settings, out, run, say
 from graphrag.config.reference import themes, to_markdown
 from graphrag.db.backup import restore_backup, write_backup
 from graphrag.db.database import Database
 from graphrag.errors import InvalidSettings
 from graphrag.ingestion.reembedding import EmbeddingMigration
 from graphrag.services import Services
-
-ELSEWHERE = "The original files are in S3, and not in the backup: copy the bucket."
 
 
 def migrate(collection: CollectionOption = None) -> None:
@@ -29,7 +27,7 @@ def migrate(collection: CollectionOption = None) -> None:
         await database.close()
 
     asyncio.run(prepare())
-    out.print("The database is ready.")
+    out.print(say("database_ready"))
 
 
 def backup(path: Annotated[Path, typer.Argument(help="File to write; it must not exist.")]) -> None:
@@ -37,15 +35,15 @@ def backup(path: Annotated[Path, typer.Argument(help="File to write; it must not
     written = write_backup(load_settings(), path)
     out.print(f"{path}: {path.stat().st_size / 1_000_000:,.1f} MB", highlight=False)
     if not written.has_files:
-        err.print(ELSEWHERE, style="yellow")
+        err.print(say("files_elsewhere"), style="yellow")
 
 
 def restore(path: Annotated[Path, typer.Argument(help="File written by `causeway backup`.")]) -> None:
     """Restore a backup into an empty CAUSEWAY_HOME or DATABASE_URL."""
     restored = restore_backup(load_settings(), path)
-    out.print(f"Restored what version {restored.version} had written.", highlight=False)
+    out.print(say("restored", version=restored.version), highlight=False)
     if not restored.has_files:
-        err.print(ELSEWHERE, style="yellow")
+        err.print(say("files_elsewhere"), style="yellow")
 
 
 def reembed(
@@ -55,9 +53,10 @@ def reembed(
 ) -> None:
     """Move a collection to another embedding model without downtime; run again to resume."""
     if rollback == (model is not None):
-        raise InvalidSettings("Say where to: --model ID, or --rollback to go back to the model before.")
+        told = "Say where to: --model ID, or --rollback to go back to the model before."
+        raise InvalidSettings(told, reason="destination_missing")
     moved = run(lambda services: _reembed(services, collection, model))
-    out.print(f"{collection} is searched with {moved}.", highlight=False)
+    out.print(say("reembedded", collection=collection, model=moved), highlight=False)
 
 
 async def _reembed(services: Services, name: str, model_id: str | None) -> str:

@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 
 from agent.evaluation.model_comparison import DECIDING, WeightedModel, compare_models
-from api.cli.terminal import CollectionOption, embedding_progress, out, print_table, run
+from api.cli.terminal import CollectionOption, embedding_progress, out, print_table, run, say
 from graphrag.diagnosis.installation import MODULES, is_installed
 from graphrag.embeddings.providers import find_cached_models
 from graphrag.errors import InvalidSettings, NoGoldenCases, install_command
@@ -30,40 +30,41 @@ def models(
 
 
 async def _list(services: Services) -> None:
-    table = Table("Id", "Model", "Dimensions", "Weight beside full text", "Collections")
+    headers = [say(f"column_{name}") for name in ("id", "model", "dimensions", "weight", "collections")]
+    table = Table(*headers)
     collections = await services.store.list_collections(services.owner)
     for model in services.embeddings.models.values():
         used = ", ".join(each.name for each in collections if each.embedding_model == model.id)
-        name = model.name if model.is_installed else f"{model.name}: its package has no wheel here"
+        name = model.name if model.is_installed else say("no_wheel", model=model.name)
         table.add_row(model.id, name, str(model.dimensions), f"{model.fusion_weight:g}", used)
-    print_table(table, spare=["Weight beside full text", "Dimensions"])
-    out.print("Others, by an entry in a copy of embeddings.yml (serve --embeddings-config FILE):", highlight=False)
+    print_table(table, spare=[headers[3], headers[2]])
+    out.print(say("other_models"), highlight=False)
     for line in _describe_others():
         out.print(f"- {line}", highlight=False, soft_wrap=True)
 
 
 def _describe_others() -> Iterator[str]:
-    yield f"openai, or a server that speaks like it: OPENAI_API_KEY ({_is_set('OPENAI_API_KEY')})"
-    yield f"google_genai: GOOGLE_API_KEY ({_is_set('GOOGLE_API_KEY')}) and {_has('google')}"
-    yield f"ollama: a server (OLLAMA_HOST) and {_has('ollama')}"
-    cached = ", ".join(find_cached_models()) or "none yet: serve --download-models fills it"
-    yield f"sentence-transformers: {_has('local-models')}; path: a folder, or model: a name"
-    yield f"in the cache of the Hugging Face hub: {cached}"
+    yield say("openai_models", state=_is_set("OPENAI_API_KEY"))
+    yield say("google_models", state=_is_set("GOOGLE_API_KEY"), package=_has("google"))
+    yield say("ollama_models", package=_has("ollama"))
+    yield say("local_models", package=_has("local-models"))
+    yield say("cached_models", names=", ".join(find_cached_models()) or say("no_cached_models"))
 
 
 def _is_set(variable: str) -> str:
-    return "set" if os.environ.get(variable) else "not set"
+    return say("is_set" if os.environ.get(variable) else "is_not_set")
 
 
 def _has(extra: str) -> str:
-    return "its package, which is installed" if is_installed(MODULES[extra]) else f"`{install_command(extra)}`"
+    return say("package_installed") if is_installed(MODULES[extra]) else f"`{install_command(extra)}`"
 
 
 async def _compare(services: Services, name: str | None, model_id: str) -> None:
     collection = await services.collections.open(services.owner, name)
     model, own = services.embeddings.get(model_id), await services.collections.embedding_model(collection)
     if model.id == own.id:
-        raise InvalidSettings(f"{collection.name!r} is searched with {model.id!r} already: name another model.")
+        told = f"{collection.name!r} is searched with {model.id!r} already: name another model."
+        raise InvalidSettings(told, reason="same_model", collection=collection.name, model=model.id)
     cases = [case for case in await services.golden.list_all(collection) if case.relevant_document_ids]
     if not cases:
         raise NoGoldenCases(
@@ -78,7 +79,8 @@ async def _compare(services: Services, name: str | None, model_id: str) -> None:
     _print_comparison(found, cases=len(cases))
     best = _best(found)
     if best.model != own.id:
-        out.print(f"To move to it: causeway reembed {collection.name} --model {best.model}", highlight=False)
+        command = f"causeway reembed {collection.name} --model {best.model}"
+        out.print(say("move_to_model", command=command), highlight=False)
 
 
 def _best(found: list[WeightedModel]) -> WeightedModel:
@@ -87,10 +89,11 @@ def _best(found: list[WeightedModel]) -> WeightedModel:
 
 def _print_comparison(found: list[WeightedModel], *, cases: int) -> None:
     best = _best(found)
-    table = Table("Model", "Weight", *SHOWN)
+    table = Table(say("column_model"), say("column_weight"), *SHOWN)
     for each in found:
         values = (f"{each.metrics[name]:.3f}" for name in SHOWN)
         table.add_row(each.model, f"{each.vector_weight:g}", *values, style="bold" if each is best else "")
     print_table(table)
-    told = f"Best by {', then '.join(DECIDING)}: {best.model} with fusion_weight {best.vector_weight:g}."
-    out.print(f"{told} Of {cases} cases: one case is {1 / cases:.3f}.", highlight=False)
+    metrics, weight, one = ", ".join(DECIDING), f"{best.vector_weight:g}", f"{1 / cases:.3f}"
+    told = say("best_model", metrics=metrics, model=best.model, weight=weight, cases=cases, one=one)
+    out.print(told, highlight=False)

@@ -2,21 +2,26 @@
 
 import asyncio
 import socket
+import tempfile
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from api.cli.ingest import check_files, load, print_outcomes
-from api.cli.terminal import CollectionOption, err, load_settings, out, warn_of_unknown_variables
-from api.serving import listen, serve_http
+from api.cli.ingest import load, print_outcomes
+from api.cli.terminal import CollectionOption, describe_error, err, load_settings, out, say, warn_of_unknown_variables
+from api.serving import address_of, drop_stalled_clients, listen, serve_http
+from api.supervisor import ServerProcess, Supervisor
 from graphrag.config.settings import Settings
 from graphrag.embeddings.registry import load_registry
 from graphrag.errors import DatabaseUnavailable
-from graphrag.ingestion.sources import find_files
+from graphrag.ingestion.sources import check_files
 from graphrag.models.ingestion import IngestionStatus
-from graphrag.services import Services, open_services
+from graphrag.observability.metrics import share
+from graphrag.services import Services, load_tables, open_services
 
 
 def serve(
@@ -26,6 +31,9 @@ def serve(
     ingest_first: Annotated[
         list[Path] | None, typer.Option("--ingest", help="Files or folders to index before serving.")
     ] = None,
+    processes: Annotated[
+        int, typer.Option(help="Server processes on the port, at most one a core; each needs about 500 MB.", min=1)
+    ] = 1,
     embeddings_config: Annotated[
         Path | None, typer.Option(help="YAML list of embedding models; default: EMBEDDINGS_CONFIG.")
     ] = None,
@@ -38,23 +46,46 @@ def serve(
     warn_of_unknown_variables()
     if download_models:
         for model in load_registry(settings.storage.embeddings_config, may_download=True).models.values():
-            out.print(f"{model.id}: loaded, {model.dimensions} dimensions")
+            out.print(say("model_loaded", model=model.id, dimensions=model.dimensions))
         return
     # Ctrl-C is how a person ends it: no failure.
     with (
         listen(host, port, asks_nobody=settings.authentication.auth == "none") as listener,
         suppress(KeyboardInterrupt),
     ):
-        asyncio.run(_serve(settings, listener, ingest_first or []))
+        announce = partial(_announce, address_of(listener))
+        drop_stalled_clients(listener, settings.streams.stream_stalled_seconds)
+        if processes == 1:
+            asyncio.run(_serve(settings, listener, ingest_first or [], announce))
+        else:
+            _serve_by_several(settings, listener, ingest_first or [], processes, announce)
 
 
-async def _serve(settings: Settings, listener: socket.socket, paths: list[Path]) -> None:
+def _serve_by_several(
+    settings: Settings, listener: socket.socket, paths: list[Path], count: int, announce: Callable[[], None]
+) -> None:
+    with tempfile.TemporaryDirectory(prefix="causeway-") as folder:
+        share(Path(folder))
+        load_tables()
+        Supervisor(partial(_serve_supervised, settings, paths), count, listener, Path(folder)).run(announce=announce)
+
+
+async def _serve_supervised(settings: Settings, paths: list[Path], process: ServerProcess) -> None:
+    """Serve as one of several processes; only the first runs background jobs."""
+    is_first = process.number == 0
+    own = settings.changed(worker=settings.ingestion_limits.worker and is_first)
+    await _serve(own, process, paths if is_first and not process.is_restarted else [], process.ready)
+
+
+async def _serve(
+    settings: Settings, source: socket.socket | ServerProcess, paths: list[Path], announce: Callable[[], None]
+) -> None:
     services = open_services(settings)
     try:
         await services.open(awaits_database=True)
         if paths:
             await _ingest_or_warn(services, paths)
-        await serve_http(services, listener, announce=_announce)
+        await serve_http(services, source, announce=announce)
     finally:
         await services.close()
 
@@ -64,18 +95,17 @@ async def _ingest_or_warn(services: Services, paths: list[Path]) -> None:
     try:
         await _ingest_first(services, paths)
     except DatabaseUnavailable as exc:
-        err.print(f"Nothing was indexed: {exc} Then: causeway ingest PATH", style="yellow", soft_wrap=True)
+        err.print(say("nothing_indexed", reason=describe_error(exc)), style="yellow", soft_wrap=True)
 
 
 async def _ingest_first(services: Services, paths: list[Path]) -> None:
-    files = find_files(paths)
-    check_files(files, paths)
+    check_files(paths)
     collection = await services.collections.create(services.owner, services.settings.storage.collection)
     async with services.documents.queue.working(services.jobs):
-        outcomes = await load(services, collection, files)
+        outcomes = await load(services, collection, paths)
     if any(outcome.status is IngestionStatus.ERROR for outcome in outcomes):
         print_outcomes(outcomes)
 
 
 def _announce(address: str) -> None:
-    out.print(f"Causeway answers at {address}  (Ctrl-C stops it)")
+    out.print(say("serving", address=address))

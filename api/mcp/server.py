@@ -16,14 +16,14 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from api.errors import STATUS, invalid_fields, localize, request_language
+from api.errors import STATUS, UNSTATED_LANGUAGE, invalid_fields, localize, request_language
 from api.mcp.tools import CountAnswer, OwnerOf, Tools
 from api.middleware.rate_limits import RateLimits
 from graphrag import DISTRIBUTION
 from graphrag.authentication.identity import Identity
 from graphrag.authentication.identity import Scope as Permission
 from graphrag.errors import CausewayError, SearchTimeout
-from graphrag.linguistics.language import ANSWER_LANGUAGES, detect_question
+from graphrag.linguistics.language import detect_question
 from graphrag.observability.telemetry import log
 from graphrag.resilience.cancellation import cancel_surely
 from graphrag.services import Services
@@ -81,7 +81,7 @@ def _language(arguments: dict[str, Any], context: Context[Any, Any] | None) -> s
     if isinstance(asked, str):
         return detect_question(asked)
     request = _request(context) if context else None
-    return request_language(request) if request else ANSWER_LANGUAGES[0]
+    return request_language(request) if request else UNSTATED_LANGUAGE
 
 
 def _request(context: Context[Any, Any]) -> Request | None:

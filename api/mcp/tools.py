@@ -98,7 +98,7 @@ class Tools:
         owner = await self._owner_of(ctx)
         overrides = {"top_k": top_k} if strategy == "auto" else {"top_k": top_k, "strategy": strategy}
         timed = TimedSearch(
-            SearchRequest(query, collection, overrides, parse_filters(filters or {})), self._services, owner
+            SearchRequest(query, (collection,), overrides, parse_filters(filters or {})), self._services, owner
         )
         try:
             found = await timed.run()
@@ -106,7 +106,9 @@ class Tools:
             if not exc.details["results"]:
                 raise
             return _partial(exc, timed, query)
-        return SearchOut.model_validate({"results": describe_hits(found.hits), **describe(found)})
+        return SearchOut.model_validate(
+            {"results": describe_hits(found.hits, found.query.collections), **describe(found)}
+        )
 
     async def ask(
         self,
@@ -123,8 +125,9 @@ class Tools:
             await self._count_answer(owner)
         settings = self._services.settings
         check_question(question, max_chars=settings.search.max_question_chars)
-        opened = await self._services.collections.open(owner, collection) if settings.chat.enabled else None
-        context = AnswerContext(collection=collection, opened=opened, owner_id=owner, services=self._services)
+        is_on = settings.chat.enabled
+        opened = await self._services.collections.open_all(owner, [collection]) if is_on else ()
+        context = AnswerContext(opened=opened, owner_id=owner, services=self._services)
         async with answering(self._services, owner) as slot:
             placed = replace(context, slot=slot)
             done = await _follow(stream_answer(graph, [HumanMessage(question)], placed), ctx)
@@ -165,7 +168,7 @@ class Tools:
         owner = await self._owner_of(ctx)
         pipeline = self._services.retrieval
         async with searching(self._services, owner) as slot:
-            found = await pipeline.find(SearchRequest(question, collection), owner, effort=slot.effort)
+            found = await pipeline.find(SearchRequest(question, (collection,)), owner, effort=slot.effort)
             async with within("traverse", share=1):
                 paths = await pipeline.find_paths(found.query, found.hits, limit=limit)
         fields = {

@@ -108,8 +108,7 @@ def get_once(
     ] = None,
 ) -> Once:
     keys = IdempotencyKeys(services.database, services.documents.queue.defer_forgetting_keys)
-    path = request.url.path.replace("/api/v1/", "/api/", 1)
-    return Once(keys, owner, idempotency_key, path, response)
+    return Once(keys, owner, idempotency_key, request.url.path, response)
 
 
 OnceDep = Annotated[Once, Depends(get_once)]

@@ -23,6 +23,7 @@ SAFE = {
 FRAMED_NOWHERE = "frame-ancestors 'none'"
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 NO_ROUTE = "none"  # what is refused before its route is looked for, and what has none
+UNVERSIONED = re.compile("^/api/(?!v1/)")  # another name of the same: nothing behind knows it
 LEFT = 499  # nobody is there to read a status
 
 
@@ -40,6 +41,7 @@ class RequestIdentity:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        scope["path"] = UNVERSIONED.sub("/api/v1/", scope["path"])
         started, status = time.perf_counter(), LEFT
         request_id = uuid4().hex
         scope.setdefault("state", {})["request_id"] = request_id
@@ -92,10 +94,10 @@ def _method(scope: Scope) -> str:
 
 
 def route_of(scope: Scope) -> str:
-    """Its template, as in /api/v1/documents/{document_id}: neither ids nor names. Of both addresses of a route, one."""
-    # Of a route that was included, possibly twice, scope["route"] knows no more than its own part of the path.
+    """Its template, as in /api/v1/documents/{document_id}: neither ids nor names."""
+    # Of a route that was included, scope["route"] knows no more than its own part of the path.
     route = scope.get("fastapi", {}).get("effective_route_context") or scope.get("route")
     template: str | None = getattr(route, "path_format", None) or getattr(route, "path", None)
     if template is None:
         return f"{scope['root_path']}/{{path}}" if scope.get("root_path") else NO_ROUTE
-    return re.sub("^/api/(?!v1/)", "/api/v1/", template)
+    return template

@@ -19,7 +19,9 @@ from graphrag.observability.telemetry import log
 
 LEAST_RATE = 1_000  # bytes a second, beyond the seconds that every body has: a byte now and then is no body
 LINGER_SECONDS = 30  # a client that is still sending finds its answer only when it has done
-UPLOADS = re.compile(r"/api(?:/v1)?/documents(?:/[0-9a-fA-F-]*/?)?")  # new ones, or one in place of another
+UPLOADS = re.compile(r"/api/v1/documents(?:/[0-9a-fA-F-]*/?)?")  # new ones, or one in place of another
+# Texts, golden cases and inputs of embeddings that are sent together: other JSON is the request of one thing.
+BULK = re.compile(r"/api/v1/(?:collections/[^/]+/documents|golden-cases/import)/?|/v1/embeddings/?")
 DISCONNECT: Message = {"type": "http.disconnect"}
 
 
@@ -43,8 +45,10 @@ class BodyLimits:
         await self._app(scope, watched.receive, watched.send)
 
     def _most_bytes(self, path: str, content_type: str) -> int:
-        is_upload = content_type.lower().startswith("multipart/form-data") and UPLOADS.fullmatch(path)
-        return self._settings.access.max_request_bytes if is_upload else self._settings.access.max_json_bytes
+        access = self._settings.access
+        if content_type.lower().startswith("multipart/form-data") and UPLOADS.fullmatch(path):
+            return access.max_request_bytes
+        return access.max_bulk_bytes if BULK.fullmatch(path) else access.max_json_bytes
 
 
 class _Body:
@@ -118,11 +122,24 @@ def too_large(limit: int) -> RequestTooLarge:
 HEAD_SECONDS = 30  # for a request's first line and headers, from their first byte or the connection's beginning
 
 
+class _StrictParser(h11.Connection):
+    """Refuses a body of two lengths, which a proxy may end elsewhere than h11 does: what follows would be smuggled."""
+
+    def next_event(self) -> Any:
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            names = {name for name, _ in event.headers}
+            if {b"content-length", b"transfer-encoding"} <= names:
+                raise h11.RemoteProtocolError("both Content-Length and Transfer-Encoding")
+        return event
+
+
 class Connection(H11Protocol):
     """h11 limits a head to 64 kB; uvicorn waits for its end for ever, and for that of a body that nobody reads."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self.conn = _StrictParser(h11.SERVER)
         self._patience: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn

@@ -14,8 +14,18 @@ from sse_starlette.sse import SendTimeoutError
 from starlette.types import Receive, Scope, Send
 
 from agent.output.events import Event
+from agent.output.json_schema import AnswerSchema
 from agent.state import MAX_MESSAGES
-from api.openai.schemas import Answered, AnswerMessage, ChatMessage, Choice, Completion, CompletionRequest, Usage
+from api.openai.schemas import (
+    Answered,
+    AnswerMessage,
+    ChatMessage,
+    Choice,
+    Completion,
+    CompletionRequest,
+    ResponseRequest,
+    Usage,
+)
 from api.schemas.rendering import Footnotes, definitions, with_footnotes, without_footnotes
 from api.streaming.streams import SharedStreams, Stream
 from graphrag.errors import UnsupportedParameter
@@ -30,10 +40,12 @@ NOT_USED = (
     "top_p",
     "max_tokens",
     "max_completion_tokens",
+    "max_output_tokens",
     "stop",
     "presence_penalty",
     "frequency_penalty",
     "logit_bias",
+    "reasoning",
     "reasoning_effort",
     "verbosity",
     "prediction",
@@ -46,10 +58,11 @@ class OpenAIQuestion:
     messages: list[AnyMessage]  # the last is the question
     instructions: str
     warnings: list[str]
+    answer_schema: AnswerSchema | None  # of an answer as JSON
 
 
-def read_request(body: CompletionRequest) -> OpenAIQuestion:
-    """Raises UnsupportedParameter."""
+def read_request(body: CompletionRequest | ResponseRequest) -> OpenAIQuestion:
+    """Raises UnsupportedParameter or InvalidSchema."""
     _refuse(body)
     said = [message for message in body.messages if message.role in ("user", "assistant")]
     texts = [visible(message.text).strip() for message in body.messages if message.role in ("system", "developer")]
@@ -63,23 +76,16 @@ def read_request(body: CompletionRequest) -> OpenAIQuestion:
     if len(instructions) > MOST_INSTRUCTIONS:
         warnings.append(f"system messages of more than {MOST_INSTRUCTIONS} characters are not used")
         instructions = ""
-    return OpenAIQuestion(_messages(said[-MAX_MESSAGES:]), instructions, warnings)
+    schema = body.format.read() if body.format else None
+    return OpenAIQuestion(_messages(said[-MAX_MESSAGES:]), instructions, warnings, schema)
 
 
-def _refuse(body: CompletionRequest) -> None:
-    refused = {
-        "n": body.n not in (None, 1),
-        "tools": bool(body.tools),
-        "functions": bool(body.functions),
-        "response_format": body.response_format is not None and body.response_format.type != "text",
-        "logprobs": bool(body.logprobs),
-        "modalities": body.modalities not in (None, [], ["text"]),
-    }
+def _refuse(body: CompletionRequest | ResponseRequest) -> None:
     question = next(message for message in reversed(body.messages) if message.role == "user")
-    for name in (name for name, is_refused in refused.items() if is_refused):
+    unsupported = [name for name, is_asked_for in body.unsupported.items() if is_asked_for]
+    unsupported += [f"{body.MESSAGES}.content.{kind}" for kind in question.other_parts]
+    for name in unsupported:
         raise UnsupportedParameter(f"{name} is not supported here.", param=name)
-    for kind in question.other_parts:
-        raise UnsupportedParameter("A question is text alone.", param=f"messages.content.{kind}")
 
 
 def _messages(said: list[ChatMessage]) -> list[AnyMessage]:
@@ -96,7 +102,7 @@ def _messages(said: list[ChatMessage]) -> list[AnyMessage]:
 
 Done = Mapping[str, Any]  # the data of an answer's last event
 UsageOf = Callable[[Done], Awaitable[Usage]]
-_EVENT = re.compile(rb"^event: (\w+)\ndata: (.*)\n", re.MULTILINE)
+_EVENT = re.compile(rb"^event: ([\w.]+)\ndata: (.*)\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,29 +122,36 @@ class Head:
         return {"event": name, "data": head | data}
 
 
-def write_completion(head: Head, done: Done, usage: Usage, warnings: list[str]) -> Completion:
+def write_completion(head: Head, done: Done, usage: Usage, asked: OpenAIQuestion) -> Completion:
     content = with_footnotes(done["answer"], sources=len(done["sources"]), citations=done["citations"])
+    message = _as_json(done) if asked.answer_schema else AnswerMessage(content=content)
     return Completion(
         id=head.id,
         created=head.created,
         model=head.model,
-        choices=[Choice(message=AnswerMessage(content=content))],
+        choices=[Choice(message=message)],
         usage=usage,
         citations=done["citations"],
-        causeway=_answered(done, warnings),
+        causeway=describe_answered(done, asked.warnings),
     )
 
 
-def _answered(done: Done, warnings: list[str]) -> Answered:
+def _as_json(done: Done) -> AnswerMessage:
+    """Return the message that is JSON, or a refusal where the answer is none."""
+    text = done["answer"]
+    return AnswerMessage(content=text) if done.get("is_json") else AnswerMessage(content=None, refusal=text)
+
+
+def describe_answered(done: Done, warnings: list[str]) -> Answered:
     return Answered.model_validate({**done, "warnings": [*done["warnings"], *warnings]})
 
 
 async def write_chunks(
-    events: AsyncGenerator[Event, None], head: Head, *, warnings: list[str], usage_of: UsageOf | None
+    events: AsyncGenerator[Event, None], head: Head, *, asked: OpenAIQuestion, usage_of: UsageOf | None
 ) -> AsyncGenerator[Event, None]:
     """Yield the tokens as they come, then the footnotes, then a chunk with the answer's findings.
 
-    With `usage_of` one more chunk has the usage.
+    JSON comes whole. With `usage_of` one more chunk has the usage.
     """
     footnotes = Footnotes()
     yield head.chunk({"role": "assistant", "content": ""})
@@ -148,13 +161,15 @@ async def write_chunks(
             match event["event"]:
                 case "sources":
                     footnotes.known = len(data["sources"])
-                case "token":
+                case "token" if not asked.answer_schema:
                     if text := footnotes.feed(data["text"]):
                         yield head.chunk({"content": text})
                 case "done":
-                    if text := footnotes.flush() + definitions(data["citations"]):
+                    if asked.answer_schema:
+                        yield head.chunk(_as_json(data).model_dump(exclude={"role"}, exclude_none=True))
+                    elif text := footnotes.flush() + definitions(data["citations"]):
                         yield head.chunk({"content": text})
-                    answered = _answered(data, warnings).model_dump(mode="json")
+                    answered = describe_answered(data, asked.warnings).model_dump(mode="json")
                     yield head.chunk({}, "stop", citations=data["citations"], causeway=answered)
                     if usage_of:
                         usage = await usage_of(data)
@@ -162,8 +177,8 @@ async def write_chunks(
                     yield {"event": "done", "data": {}}
 
 
-class CompletionStream(EventSourceResponse):
-    """A stream's chunks without names and numbers, to the one reader there is: its leaving stops the model's work."""
+class ClientStream(EventSourceResponse):
+    """A stream's events without numbers, to the one reader there is: its leaving stops the model's work."""
 
     def __init__(self, stream: Stream, streams: SharedStreams) -> None:
         super().__init__(
@@ -185,9 +200,11 @@ class CompletionStream(EventSourceResponse):
 
 
 async def _chunks(stream: Stream) -> AsyncIterator[bytes]:
-    """One that was broken off has no [DONE]."""
+    """One that was broken off has no [DONE]. Events of a response have names, chunks of a completion have none."""
     async for logged in stream.follow():
         for name, data in _EVENT.findall(logged):
+            if name.startswith(b"response."):
+                yield b"event: " + name + b"\n"
             if name != b"done":
                 yield b"data: " + data + b"\n\n"
             if name in (b"done", b"error"):

@@ -1,7 +1,7 @@
 """Questions and answers, whole or streamed."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Coroutine, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, TypeVar
 
@@ -11,21 +11,24 @@ from sse_starlette import EventSourceResponse
 from starlette.requests import ClientDisconnect
 
 from agent.context import Context
-from agent.conversation.service import BranchPoint
+from agent.conversation.service import BranchPoint, ConversationService
 from agent.graph import graph
 from agent.output.events import Event, last_of, stream_answer
 from api.dependencies import ConversingDep, LastEventId, OwnerDep, ServicesDep, StreamsDep
+from api.middleware.json_bodies import JsonRoute
 from api.schemas.fields import ChatRequest, ChatResponse, errors
 from api.schemas.rendering import with_html
 from api.streaming.sse import EVENT_STREAM, StreamResponse, with_errors
 from api.timed_search import answering
 from graphrag.errors import DatabaseFull, DatabaseUnavailable
+from graphrag.models import Collection
+from graphrag.models.conversations import Turn
 from graphrag.query_transformation.transformation import check_question
 from graphrag.resilience.cancellation import cancel_surely
 from graphrag.retrieval.filters import parse_filters
 
 T = TypeVar("T")
-router = APIRouter(tags=["chat"], responses=errors(400, 404, 502, 504))
+router = APIRouter(route_class=JsonRoute, tags=["chat"], responses=errors(400, 404, 502, 504))
 
 
 async def checked_context(body: ChatRequest, services: ServicesDep, owner: OwnerDep) -> Context:
@@ -33,15 +36,15 @@ async def checked_context(body: ChatRequest, services: ServicesDep, owner: Owner
     if body.question is not None:
         check_question(body.question, max_chars=services.settings.search.max_question_chars)
     parse_filters(body.filters)
-    name = body.collection
-    if body.conversation_id and not name:
-        name = (await services.conversations.find(owner, body.conversation_id)).collection
-    opened = None
+    names = body.collection_names
+    if body.conversation_id and not names:
+        names = (await services.conversations.find(owner, body.conversation_id)).collections
+    opened: tuple[Collection, ...] = ()
     if body.rag_enabled and services.settings.chat.enabled:
-        opened = await services.collections.open(owner, name)
-        await services.collections.embedding_model(opened)
+        opened = await services.collections.open_all(owner, names or [None])
+        for collection in opened:
+            await services.collections.embedding_model(collection)
     return Context(
-        collection=name,
         rag_enabled=body.rag_enabled,
         top_k=body.top_k,
         retrieval=body.retrieval,
@@ -88,17 +91,28 @@ async def events_of(
     if body.messages:
         return stream_answer(graph, to_messages(body), context), {}
     place = BranchPoint(body.conversation_id, body.parent_id, body.edit_message_id, body.regenerate_message_id)
-    collection = body.collection if context.opened else None
-    question = body.message or ""
+    names = body.collection_names if context.opened else ()
+    events, turn = await begin_answer(body.message or "", place, context, conversing, collections=names)
+    if turn is None:
+        return events, {}
+    return events, {"X-Conversation-Id": str(turn.conversation.id), "X-Question-Id": str(turn.question.id)}
+
+
+async def begin_answer(
+    question: str, place: BranchPoint, context: Context, conversing: ConversationService, *, collections: Sequence[str]
+) -> tuple[AsyncGenerator[Event, None], Turn | None]:
+    """Return the events of an answer in a stored conversation; without a turn, the database stores nothing now.
+
+    Raises ConversationNotFound, MessageNotFound or DatabaseUnavailable.
+    """
     try:
-        turn = await conversing.begin(context.owner_id, question, place, collection=collection)
+        turn = await conversing.begin(context.owner_id, question, place, collections=collections)
     except DatabaseUnavailable as exc:
         can_read = isinstance(exc, DatabaseFull)  # the documents, and what was said before
         if place.conversation_id or (context.opened and not can_read):
             raise
-        return stream_answer(graph, [HumanMessage(question)], replace(context, degraded=("save",))), {}
-    named = {"X-Conversation-Id": str(turn.conversation.id), "X-Question-Id": str(turn.question.id)}
-    return conversing.answer(turn, context), named
+        return stream_answer(graph, [HumanMessage(question)], replace(context, degraded=("save",))), None
+    return conversing.answer(turn, context), turn
 
 
 @router.post("/chat", summary="Answer a question with verified citations")

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 
 from api.dependencies import OwnerDep, ServicesDep, WriterDep
 from api.middleware.conditional_requests import REPLAYED, OnceDep
+from api.middleware.json_bodies import JsonRoute
 from api.routes.document import uploaded
 from api.schemas.collections import (
     MODEL,
@@ -18,6 +19,7 @@ from api.schemas.collections import (
     CollectionIn,
     CollectionList,
     CollectionMetadataIn,
+    CollectionNameIn,
     CollectionOut,
     FacetsOut,
     TextsIn,
@@ -39,12 +41,12 @@ from graphrag.models import Collection
 from graphrag.models.ingestion import IngestionStatus, checked_name
 from graphrag.services import Services
 
-router = APIRouter(prefix="/collections", tags=["collections"])
+router = APIRouter(route_class=JsonRoute, prefix="/collections", tags=["collections"])
 ERRORS = errors(400, 404, 409)
 
 
 @router.post("", status_code=201, summary="Make a collection", responses=errors(400, 409))
-async def make(body: CollectionIn, services: ServicesDep, owner: WriterDep) -> CollectionOut:
+async def create_collection(body: CollectionIn, services: ServicesDep, owner: WriterDep) -> CollectionOut:
     name = checked_name(body.name)
     model = await _loaded(services, body.embedding_model)
     body.check()
@@ -74,15 +76,25 @@ async def get_collection(name: str, services: ServicesDep, owner: OwnerDep) -> C
 
 
 @router.get("/{name}/facets", summary="List the filter values of a collection's documents", responses=errors(404))
-async def get_facets(name: str, services: ServicesDep, owner: OwnerDep) -> FacetsOut:
+async def get_collection_facets(name: str, services: ServicesDep, owner: OwnerDep) -> FacetsOut:
     found = await services.catalog.facets(await services.collections.open(owner, name), limit=MOST_FACETS)
     return FacetsOut.model_validate(found, from_attributes=True)
 
 
 @router.put("/{name}", summary="Configure a collection, creating it if it does not exist", responses=ERRORS)
-async def configure(name: str, body: CollectionConfigIn, services: ServicesDep, owner: WriterDep) -> CollectionOut:
+async def configure_collection(
+    name: str, body: CollectionConfigIn, services: ServicesDep, owner: WriterDep
+) -> CollectionOut:
     body.check()
     return await _configure(services, await services.collections.create(owner, name), body)
+
+
+@router.patch("/{name}", summary="Rename a collection", responses=ERRORS)
+async def rename_collection(
+    name: str, body: CollectionNameIn, services: ServicesDep, owner: WriterDep
+) -> CollectionOut:
+    collection = await services.collections.open(owner, name)
+    return CollectionOut.of(await services.store.rename_collection(collection, checked_name(body.name)))
 
 
 @router.put(
@@ -92,7 +104,9 @@ async def configure(name: str, body: CollectionConfigIn, services: ServicesDep, 
     "use `causeway reembed`.",
     responses=ERRORS,
 )
-async def describe(name: str, body: CollectionMetadataIn, services: ServicesDep, owner: WriterDep) -> CollectionOut:
+async def set_collection_metadata(
+    name: str, body: CollectionMetadataIn, services: ServicesDep, owner: WriterDep
+) -> CollectionOut:
     collection = await services.collections.open(owner, name)
     metadata = dict(body.metadata)
     if MODEL in metadata:
@@ -102,7 +116,7 @@ async def describe(name: str, body: CollectionMetadataIn, services: ServicesDep,
 
 
 @router.delete("/{name}", status_code=204, summary="Delete a collection with all that is in it", responses=errors(404))
-async def delete(name: str, services: ServicesDep, owner: WriterDep) -> None:
+async def delete_collection(name: str, services: ServicesDep, owner: WriterDep) -> None:
     await services.documents.delete_collection(await services.collections.open(owner, name))
 
 

@@ -3,9 +3,10 @@
 import asyncio
 import dataclasses
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Annotated, Any
 from urllib.parse import quote
 from uuid import UUID
@@ -15,16 +16,31 @@ from pydantic import Json
 from sse_starlette import EventSourceResponse
 
 from agent.output.events import Event
+from agent.proposals.questions import ReadDocument, causal_questions
 from api.dependencies import OwnerDep, ServicesDep, StreamsDep, WriterDep
 from api.middleware.conditional_requests import ETAGGED, IfMatch, IfNoneMatch, check_match, is_known, make_etag
+from api.middleware.json_bodies import JsonRoute
 from api.schemas.collections import Metadata
-from api.schemas.documents import Cause, CellsOut, DocumentOut, GivenChunking, PageOut, TextOut, UploadOut
+from api.schemas.documents import (
+    Cause,
+    CellsOut,
+    DocumentOut,
+    GivenChunking,
+    PageOut,
+    QuestionList,
+    QuestionOut,
+    TextOut,
+    UploadOut,
+)
 from api.schemas.fields import Line, errors
+from api.schemas.rendering import excerpt_to_html
 from api.streaming.sse import EVENT_STREAM, StreamResponse, with_errors
 from graphrag.errors import DocumentNotFound, PreconditionFailed, ProviderError, UnreadableDocument
+from graphrag.file_storage import read_original
 from graphrag.ingestion.bulk import Rechunking
 from graphrag.ingestion.service import file_key
-from graphrag.ingestion.sources import SourceFile
+from graphrag.ingestion.sources import SourceFile, SpooledFile
+from graphrag.linguistics.language import ANSWER_LANGUAGES
 from graphrag.models import Chunking, Collection, Document, Span
 from graphrag.models.ingestion import CellsRequest, Ingestion, IngestionOutcome, IngestionStatus, PageRequest
 from graphrag.services import Services
@@ -48,7 +64,8 @@ class Found:
 
     async def show(self) -> DocumentOut:
         """Raises DocumentNotFound."""
-        return show(self.collection, await self.entry(), self.request)
+        (shown,) = await show_all(self.services, self.collection, [await self.entry()], self.request)
+        return shown
 
     @asynccontextmanager
     async def unchanged(self, if_match: str | None) -> AsyncIterator[Ingestion | None]:
@@ -68,14 +85,26 @@ class Found:
         return etag_of(entry, shown)
 
 
-def show(collection: Collection, entry: CatalogEntry, request: Request) -> DocumentOut:
+def show(collection: Collection, entry: CatalogEntry, request: Request, place: int | None = None) -> DocumentOut:
     cause = Cause.of(entry.ingestion.reason, request) if entry.ingestion else None
-    return DocumentOut.of(collection, entry.document, entry.ingestion, cause)
+    return DocumentOut.of(collection, entry.document, entry.ingestion, cause, place)
+
+
+async def show_all(
+    services: Services, collection: Collection, entries: Sequence[CatalogEntry], request: Request
+) -> list[DocumentOut]:
+    """Show documents of a collection, those that wait with their places in the queue."""
+    waiting = [of.id for of in entries if of.ingestion and of.ingestion.status is IngestionStatus.UPLOADED]
+    places = await services.documents.queue.find_places(collection, waiting)
+    return [show(collection, entry, request, places.get(entry.id)) for entry in entries]
 
 
 def etag_of(entry: CatalogEntry, shown: DocumentOut) -> str:
-    """Return an ETag of all that is shown, and of the ticket: an upload is another version although it looked alike."""
-    return make_etag(str(entry.ingestion and entry.ingestion.ticket), shown.model_dump_json())
+    """Return an ETag of all that is shown, and of the ticket: an upload is another version although it looked alike.
+
+    Others' documents change its place in the queue, and no version of it.
+    """
+    return make_etag(str(entry.ingestion and entry.ingestion.ticket), shown.model_dump_json(exclude={"place"}))
 
 
 def not_found(document: UUID) -> DocumentNotFound:
@@ -99,8 +128,7 @@ FoundDep = Annotated[Found, Depends(find)]
 ChangedDep = Annotated[Found, Depends(find_to_change)]
 
 
-POLL_SECONDS = 0.25
-router = APIRouter()
+router = APIRouter(route_class=JsonRoute)
 
 AnyMetadata = Annotated[Json[Metadata] | None, Form(description="JSON object stored with each file")]
 
@@ -115,7 +143,7 @@ async def get_document(
     found: FoundDep, response: Response, if_none_match: IfNoneMatch = None
 ) -> DocumentOut | Response:
     entry = await found.entry()
-    shown = show(found.collection, entry, found.request)
+    (shown,) = await show_all(found.services, found.collection, [entry], found.request)
     headers = {"ETag": etag_of(entry, shown), "Vary": "Accept-Language"}
     if is_known(headers["ETag"], if_none_match):
         return Response(status_code=304, headers=headers)
@@ -129,7 +157,7 @@ async def get_document(
     summary="Replace the file; the old version can be searched until the new one is indexed",
     responses=errors(400, 404, 412),
 )
-async def replace(
+async def replace_document(
     found: ChangedDep,
     services: ServicesDep,
     request: Request,
@@ -138,8 +166,8 @@ async def replace(
     if_match: IfMatch = None,
 ) -> UploadOut:
     """Its tags, its chunking and the time of its deletion stay; so do its metadata where none are given."""
-    data = await file.read(services.settings.ingestion_limits.max_file_bytes + 1)
-    source = dataclasses.replace(_newer_version(await found.entry(), data), filename=filename_of(file))
+    name, content = filename_of(file), await spooled(file)
+    source = dataclasses.replace(_newer_version(await found.entry(), content), filename=name)
     if metadata is not None:
         source = dataclasses.replace(source, metadata=metadata)
     async with found.unchanged(if_match) as seen:
@@ -153,7 +181,7 @@ async def replace(
     summary="Delete a document with its file and everything derived from it",
     responses=errors(404, 412),
 )
-async def delete(found: ChangedDep, services: ServicesDep, if_match: IfMatch = None) -> None:
+async def delete_document(found: ChangedDep, services: ServicesDep, if_match: IfMatch = None) -> None:
     async with found.unchanged(if_match) as seen:
         await services.documents.delete(found.collection, found.id, seen=seen)
 
@@ -164,7 +192,7 @@ async def delete(found: ChangedDep, services: ServicesDep, if_match: IfMatch = N
     summary="Index the file again, also after an error",
     responses=errors(400, 404, 412, 502),
 )
-async def reindex(
+async def reindex_document(
     found: ChangedDep,
     services: ServicesDep,
     chunking: Annotated[GivenChunking, Query(description="New chunking of the document")] = None,
@@ -185,7 +213,7 @@ async def reindex(
     summary="Cancel the ingestion; the version stored before is kept",
     responses=errors(404),
 )
-async def cancel(found: ChangedDep, services: ServicesDep) -> DocumentOut:
+async def cancel_ingestion(found: ChangedDep, services: ServicesDep) -> DocumentOut:
     await services.documents.cancel(found.collection, [found.id])
     return await found.show()
 
@@ -201,14 +229,14 @@ async def cancel(found: ChangedDep, services: ServicesDep) -> DocumentOut:
         | {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}},
     },
 )
-async def download(found: FoundDep, services: ServicesDep, if_none_match: IfNoneMatch = None) -> Response:
+async def download_file(found: FoundDep, services: ServicesDep, if_none_match: IfNoneMatch = None) -> Response:
     ingestion = (await found.entry()).ingestion
     if ingestion is None:
         raise DocumentNotFound(f"There is no file of document {found.id}.", document=str(found.id))
     etag = {"ETag": f'"{ingestion.content_hash}"'}
     if is_known(etag["ETag"], if_none_match):
         return Response(status_code=304, headers=etag)
-    data = await services.documents.files.get(file_key(ingestion))
+    data = await read_original(services.documents.files, file_key(ingestion))
     # Never shown in the page's own origin: it may be a page itself.
     disposition = f"attachment; filename*=UTF-8''{quote(ingestion.filename)}"
     headers = etag | {"Content-Disposition": disposition}
@@ -222,14 +250,17 @@ async def download(found: FoundDep, services: ServicesDep, if_none_match: IfNone
     response_class=EventSourceResponse,
     responses=errors(404) | {200: {"content": EVENT_STREAM}},
 )
-async def events(found: FoundDep, streams: StreamsDep, owner: OwnerDep, request: Request) -> EventSourceResponse:
+async def follow_ingestion(
+    found: FoundDep, streams: StreamsDep, owner: OwnerDep, request: Request
+) -> EventSourceResponse:
     """Begins anew for a client that comes back: what counts is the state that there is."""
     await found.entry()
-    stream = streams.start(with_errors(_follow(found), request), owner)
+    news = _follow(found, lambda: streams.poll_seconds(owner))
+    stream = streams.start(with_errors(news, request), owner)
     return StreamResponse(stream, streams)
 
 
-async def _follow(found: Found) -> AsyncGenerator[Event, None]:
+async def _follow(found: Found, poll_seconds: Callable[[], float]) -> AsyncGenerator[Event, None]:
     shown: DocumentOut | None = None
     while True:
         now = await found.show()
@@ -239,7 +270,7 @@ async def _follow(found: Found) -> AsyncGenerator[Event, None]:
         if is_over:
             return
         shown = now
-        await asyncio.sleep(POLL_SECONDS)
+        await asyncio.sleep(poll_seconds())
 
 
 async def _rechunk(found: Found, document: Document, chunking: Chunking | None) -> None:
@@ -252,13 +283,13 @@ async def _rechunk(found: Found, document: Document, chunking: Chunking | None) 
             raise ProviderError(outcome.cause)
 
 
-def _newer_version(entry: CatalogEntry, data: bytes) -> SourceFile:
+def _newer_version(entry: CatalogEntry, content: SpooledFile) -> SourceFile:
     if entry.ingestion:
-        return SourceFile.of(entry.ingestion, data)
+        return SourceFile.of(entry.ingestion, content)
     assert entry.document
     text = entry.document
     return SourceFile(
-        text.source, text.filename, data, source_type=text.source_type, tags=text.tags, metadata=text.metadata
+        text.source, text.filename, content, source_type=text.source_type, tags=text.tags, metadata=text.metadata
     )
 
 
@@ -271,9 +302,12 @@ def uploaded(outcome: IngestionOutcome, request: Request) -> UploadOut:
         id=outcome.document_id,
         filename=outcome.source,
         status=outcome.status,
-        error=Cause.of(outcome.reason, request),
+        error=Cause.of(outcome.reason, request, outcome.details),
         same_as=outcome.same_as,
     )
+
+
+MOST_FILENAME_BYTES = 255  # as of file systems, where a document may be written again
 
 
 def filename_of(file: UploadFile) -> str:
@@ -281,22 +315,34 @@ def filename_of(file: UploadFile) -> str:
     name = (file.filename or "").replace("\\", "/").rpartition("/")[2].strip()
     if not name or not name.isprintable():
         raise UnreadableDocument("The file has no name.", reason="unnamed")
+    if len(name.encode()) > MOST_FILENAME_BYTES:
+        raise UnreadableDocument(
+            f"The file's name is longer than {MOST_FILENAME_BYTES} bytes.",
+            reason="name_too_long",
+            limit=MOST_FILENAME_BYTES,
+        )
     return name
+
+
+async def spooled(file: UploadFile) -> SpooledFile:
+    return await asyncio.to_thread(SpooledFile.of, file.file)
 
 
 MOST_CHARS = 20_000
 MOST_QUOTE_CHARS = 20_000  # as much of a text as is shown at a time
 MOST_WIDTH = 1_600
 MOST_ROWS = 50
+MOST_QUESTIONS = 10
+QUESTIONED_CHUNKS = 50
 MOST_OFFSET = 2**31 - 1 - 2 * MOST_CHARS  # the database's integers
-views_router = APIRouter(prefix="/{document_id:uuid}")
+views_router = APIRouter(route_class=JsonRoute, prefix="/{document_id:uuid}")
 Offset = Annotated[int, Query(ge=0, le=MOST_OFFSET)]
 Around = Annotated[int, Query(ge=0, le=MOST_CHARS)]
 Page = Annotated[int, Path(ge=1, le=MOST_OFFSET, description="From 1")]
 
 
 @views_router.get("/text", summary="Get an excerpt of the text and its location in the file", responses=errors(404))
-async def get_text(
+async def get_document_text(
     found: FoundDep,
     services: ServicesDep,
     start_char: Offset = 0,
@@ -305,6 +351,7 @@ async def get_text(
     ] = None,
     before: Around = 2_000,
     after: Around = 2_000,
+    html: Annotated[bool, Query(description="Also as HTML, where it is Markdown")] = False,
 ) -> TextOut:
     """Return a span of the text, or its beginning without one.
 
@@ -314,13 +361,31 @@ async def get_text(
     end = min(max(start_char, end_char or 0), start_char + MOST_CHARS)
     owner = found.collection.owner_id
     span = Span(start_char, end)
-    return TextOut.of(await services.catalog.excerpt(document, span, owner_id=owner, before=before, after=after))
+    excerpt = await services.catalog.excerpt(document, span, owner_id=owner, before=before, after=after)
+    return TextOut.of(excerpt, await asyncio.to_thread(excerpt_to_html, excerpt, span) if html else None)
+
+
+@views_router.get(
+    "/questions", summary="List questions that the document answers, without a language model", responses=errors(404)
+)
+async def list_questions(
+    found: FoundDep, services: ServicesDep, limit: Annotated[int, Query(ge=1, le=MOST_QUESTIONS)] = 3
+) -> QuestionList:
+    """Ask for causes that the beginning of the document states."""
+    document = await stored(found)
+    if document.language not in ANSWER_LANGUAGES:
+        return QuestionList(language=document.language, questions=[])
+    chunks = await services.store.read_chunks(found.collection, [(document.id, 0, QUESTIONED_CHUNKS)])
+    read = ReadDocument(document, chunks.get(document.id, ()))
+    made = await asyncio.to_thread(lambda: list(islice(causal_questions(read), limit)))
+    questions = [QuestionOut(text=question.text, quote=question.quote) for question in made]
+    return QuestionList(language=document.language, questions=questions)
 
 
 @views_router.get(
     "/pages/{page}", summary="Get a PDF page: its size, and the boxes of a quote", responses=errors(404, 409)
 )
-async def get_page(
+async def get_document_page(
     found: FoundDep,
     services: ServicesDep,
     page: Page,
@@ -340,7 +405,7 @@ async def get_page(
         200: ETAGGED[200] | {"content": {"image/png": {"schema": {"type": "string", "format": "binary"}}}},
     },
 )
-async def get_picture(
+async def get_page_picture(
     found: FoundDep,
     services: ServicesDep,
     page: Page,
@@ -358,7 +423,7 @@ async def get_picture(
 @views_router.get(
     "/cells", summary="Get the rows of a spreadsheet around some of its cells", responses=errors(404, 409)
 )
-async def get_cells(
+async def get_document_cells(
     found: FoundDep,
     services: ServicesDep,
     sheet: Annotated[Line, Query(max_length=255, description="Of a CSV file: empty")] = "",

@@ -1,8 +1,8 @@
 """A collection's documents: uploaded, listed, read anew, deleted."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, File, Form, Query, Request, UploadFile
@@ -10,8 +10,9 @@ from fastapi import APIRouter, File, Form, Query, Request, UploadFile
 from api.dependencies import CollectionQuery, OwnerDep, ServicesDep, WriterDep
 from api.errors import localize, request_language
 from api.middleware.conditional_requests import REPLAYED, OnceDep
+from api.middleware.json_bodies import JsonRoute
 from api.routes import document
-from api.routes.document import AnyMetadata, chunked, filename_of, show, uploaded
+from api.routes.document import AnyMetadata, chunked, filename_of, show_all, spooled, uploaded
 from api.schemas.documents import (
     MOST_DELETED,
     MOST_FILENAME_CHARS,
@@ -20,19 +21,23 @@ from api.schemas.documents import (
     BulkDeletion,
     DocumentList,
     DocumentStatus,
+    FileTypes,
     GivenChunking,
     RestartedList,
     UploadList,
+    UploadOut,
 )
 from api.schemas.fields import Cursor, Limit, Line, cut, errors, read_cursor
-from graphrag.errors import DatabaseFull, DatabaseUnavailable
+from graphrag.errors import DatabaseFull, DatabaseUnavailable, UnreadableDocument
 from graphrag.ingestion.sources import SourceFile, refused, too_large
 from graphrag.models.ingestion import IngestionOutcome, IngestionStatus
+from graphrag.parsers.detection import supported_suffixes
+from graphrag.parsers.recognition import Recognizer
 from graphrag.services import Services
 from graphrag.stores.postgres.catalog import Criteria
 
 MOST_HOURS = 1_000_000
-router = APIRouter(prefix="/documents", tags=["documents"])
+router = APIRouter(route_class=JsonRoute, prefix="/documents", tags=["documents"])
 
 
 @router.post(
@@ -41,7 +46,7 @@ router = APIRouter(prefix="/documents", tags=["documents"])
     summary="Upload files; they are indexed in the background",
     responses=errors(400, 409) | {202: REPLAYED},
 )
-async def upload(
+async def upload_documents(
     services: ServicesDep,
     owner: WriterDep,
     request: Request,
@@ -58,29 +63,26 @@ async def upload(
     metadata: AnyMetadata = None,
 ) -> UploadList:
     expires_at = datetime.now(UTC) + timedelta(hours=time_to_live_hours) if time_to_live_hours else None
-    sources = [
-        SourceFile(
-            source=filename_of(file),
-            filename=filename_of(file),
-            data=await file.read(services.settings.ingestion_limits.max_file_bytes + 1),
-            source_type="upload",
-            tags=tuple(tags),
-            chunking=chunking,
-            expires_at=expires_at,
-            metadata=metadata or {},
-        )
-        for file in files
-    ]
+    options = {"tags": tuple(tags), "chunking": chunking, "expires_at": expires_at, "metadata": metadata or {}}
+    limits = services.settings.ingestion_limits
+    if len(files) == 1:
+        filename_of(files[0])  # without a name, the request is at fault
+    received = [await read_upload(file, limits.max_file_bytes, **options) for file in files]
+    sources = [of for of in received if isinstance(of, SourceFile)]
+
+    def merge(outcomes: Iterable[IngestionOutcome]) -> list[UploadOut]:
+        """Return the outcomes of all files, in their order, from those of the sources."""
+        made = iter(outcomes)
+        return [uploaded(next(made) if isinstance(of, SourceFile) else of, request) for of in received]
 
     async def add() -> UploadList:
         into = await services.collections.create(owner, collection)
-        outcomes = await services.documents.add(
-            into, sources, most_documents=services.settings.ingestion_limits.max_documents
+        return UploadList(
+            documents=merge(await services.documents.add(into, sources, most_documents=limits.max_documents))
         )
-        return UploadList(documents=[uploaded(outcome, request) for outcome in outcomes])
 
     asked = {
-        "files": [(source.filename, source.content_hash) for source in sources],
+        "files": [(of.source, of.content_hash if isinstance(of, SourceFile) else of.reason) for of in received],
         "options": [collection, tags, chunking, time_to_live_hours, metadata],
     }
     try:
@@ -88,27 +90,23 @@ async def upload(
     except DatabaseFull:
         raise
     except DatabaseUnavailable:
-        return await kept_for_later(services, owner, collection, sources, request)
+        await services.outbox.store(owner, collection, sources)
+        return UploadList(
+            documents=merge(IngestionOutcome(source.source, IngestionStatus.UPLOADED) for source in sources),
+            indexing="unavailable",
+            message=localize("kept_for_later", {}, request_language(request)),
+        )
 
 
-async def kept_for_later(
-    services: Services, owner: str, collection: str | None, sources: Sequence[SourceFile], request: Request
-) -> UploadList:
-    """Raises IndexingUnavailable, InvalidCollectionName or FileUnavailable."""
-    most = services.settings.ingestion_limits.max_file_bytes
-    large = {source.source for source in sources if source.byte_count > most}
-    await services.outbox.store(owner, collection, [source for source in sources if source.source not in large])
-    outcomes = [
-        refused(source.source, too_large(most))
-        if source.source in large
-        else IngestionOutcome(source.source, IngestionStatus.UPLOADED)
-        for source in sources
-    ]
-    return UploadList(
-        documents=[uploaded(outcome, request) for outcome in outcomes],
-        indexing="unavailable",
-        message=localize("kept_for_later", {}, request_language(request)),
-    )
+async def read_upload(file: UploadFile, most_bytes: int, **options: Any) -> SourceFile | IngestionOutcome:
+    """Return a file of an upload as a source, or the outcome that says why it is refused."""
+    try:
+        name = filename_of(file)
+        if (file.size or 0) > most_bytes:
+            raise too_large(most_bytes)
+    except UnreadableDocument as exc:
+        return refused(file.filename or "", exc)
+    return SourceFile(name, name, await spooled(file), source_type="upload", **options)
 
 
 @router.get("", summary="List a collection's documents with their status, oldest first", responses=errors(400, 404))
@@ -128,11 +126,17 @@ async def list_documents(
     after = read_cursor(cursor, tuple[datetime, UUID])
     found = await services.catalog.page(asked, criteria, limit=limit + 1, after=after)
     page, following = cut(found, limit, lambda entry: entry.position)
-    return DocumentList(documents=[show(asked, entry, request) for entry in page], next_cursor=following)
+    return DocumentList(documents=await show_all(services, asked, page, request), next_cursor=following)
+
+
+@router.get("/types", summary="List the file types that can be uploaded")
+async def list_file_types(services: ServicesDep, _: OwnerDep) -> FileTypes:
+    recognizer = Recognizer(services.settings.ingestion_limits.parsing)
+    return FileTypes(suffixes=supported_suffixes(recognizes_pictures=recognizer.is_available))
 
 
 @router.post("/reindex", status_code=202, summary="Read all of a collection's files anew", responses=errors(400, 404))
-async def reindex_all(
+async def reindex_documents(
     services: ServicesDep,
     owner: WriterDep,
     request: Request,
@@ -143,13 +147,13 @@ async def reindex_all(
     known = [ingestion.document_id for ingestion in await services.documents.ingestions.list_all(asked)]
     restarted = await services.documents.restart(asked, known, **chunked(chunking))
     entries = await services.catalog.find(asked, [ingestion.document_id for ingestion in restarted])
-    return RestartedList(documents=[show(asked, entry, request) for entry in entries])
+    return RestartedList(documents=await show_all(services, asked, entries, request))
 
 
 @router.post(
     "/bulk-delete", summary="Delete several documents with everything derived from them", responses=errors(404)
 )
-async def delete_many(body: BulkDeletion, services: ServicesDep, owner: WriterDep) -> BulkDeleted:
+async def delete_documents(body: BulkDeletion, services: ServicesDep, owner: WriterDep) -> BulkDeleted:
     if body.ids is not None:
         wanted = list(dict.fromkeys(body.ids))
         deleted = await _delete_located(services, owner, wanted)

@@ -17,6 +17,7 @@ from agent.evaluation.significance import SMALLEST
 from agent.evaluation.trend import read_trend
 from api.dependencies import CollectionFilter, CollectionQuery, OwnerDep, ServicesDep, WriterDep
 from api.errors import request_language
+from api.middleware.json_bodies import JsonRoute
 from api.schemas.evaluations import (
     CaseResultList,
     CaseResultOut,
@@ -44,12 +45,18 @@ Smallest = Annotated[
 ]
 Place = Annotated[int, Field(ge=0, le=2**31 - 1)]
 PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; sandbox"
-router = APIRouter(tags=["evaluations"], responses=errors(400, 404))
+router = APIRouter(route_class=JsonRoute, tags=["evaluations"], responses=errors(400, 404))
 
 
 @router.post("/evaluations", status_code=202, summary="Measure the golden cases", responses=errors(409))
-@router.post("/retrieve/evaluate", status_code=202, summary="The same as POST /evaluations", responses=errors(409))
-async def order(body: EvaluationIn, services: ServicesDep, owner: WriterDep) -> EvaluationOut:
+@router.post(
+    "/retrieve/evaluate",
+    status_code=202,
+    operation_id="start_retrieval_evaluation",
+    summary="The same as POST /evaluations",
+    responses=errors(409),
+)
+async def start_evaluation(body: EvaluationIn, services: ServicesDep, owner: WriterDep) -> EvaluationOut:
     run = await order_run(
         await services.collections.open(owner, body.collection),
         services=services,
@@ -60,7 +67,7 @@ async def order(body: EvaluationIn, services: ServicesDep, owner: WriterDep) -> 
 
 
 @router.get("/evaluations", summary="List your evaluations, the latest first")
-async def list_runs(
+async def list_evaluations(
     services: ServicesDep,
     owner: OwnerDep,
     collection: CollectionFilter = None,
@@ -80,7 +87,7 @@ async def list_runs(
     summary="Compare two evaluations over the questions that both measured",
     responses=errors(409),
 )
-async def compare_two(
+async def compare_evaluations(
     baseline: UUID,
     candidate: UUID,
     services: ServicesDep,
@@ -98,12 +105,12 @@ async def compare_two(
 
 
 @router.get("/evaluations/{evaluation_id:uuid}", summary="Get an evaluation: its progress, then its metrics")
-async def read(evaluation_id: UUID, services: ServicesDep, owner: OwnerDep) -> EvaluationOut:
+async def get_evaluation(evaluation_id: UUID, services: ServicesDep, owner: OwnerDep) -> EvaluationOut:
     return EvaluationOut.of(await services.evaluations.find(owner, evaluation_id))
 
 
 @router.get("/evaluations/{evaluation_id:uuid}/results", summary="List the results of an evaluation by case")
-async def read_results(
+async def list_evaluation_results(
     evaluation_id: UUID, services: ServicesDep, owner: OwnerDep, limit: Limit = 50, cursor: Cursor = None
 ) -> CaseResultList:
     (after,) = read_cursor(cursor, tuple[Place]) or (-1,)
@@ -119,7 +126,7 @@ async def read_results(
     response_class=Response,  # whose errors are JSON
     responses=errors(409) | {200: {"content": {"text/html": {}}}},
 )
-async def read_page(
+async def get_evaluation_report(
     evaluation_id: UUID,
     services: ServicesDep,
     owner: OwnerDep,
@@ -132,17 +139,17 @@ async def read_page(
 
 
 @router.post("/evaluations/{evaluation_id:uuid}/cancel", summary="Cancel an evaluation; a finished one is unchanged")
-async def cancel(evaluation_id: UUID, services: ServicesDep, owner: WriterDep) -> EvaluationOut:
+async def cancel_evaluation(evaluation_id: UUID, services: ServicesDep, owner: WriterDep) -> EvaluationOut:
     return EvaluationOut.of(await services.evaluations.cancel(owner, evaluation_id))
 
 
 @router.delete("/evaluations/{evaluation_id:uuid}", status_code=204, summary="Delete an evaluation with its results")
-async def delete(evaluation_id: UUID, services: ServicesDep, owner: WriterDep) -> None:
+async def delete_evaluation(evaluation_id: UUID, services: ServicesDep, owner: WriterDep) -> None:
     await services.evaluations.delete(owner, evaluation_id)
 
 
 @router.get("/retrieve/metrics", summary="Get the latest metrics of a collection")
-async def retrieval_metrics(
+async def get_retrieval_metrics(
     services: ServicesDep, owner: OwnerDep, collection: CollectionQuery = None, limit: Limit = 10
 ) -> RetrievalMetrics:
     asked = await services.collections.open(owner, collection)
@@ -150,18 +157,20 @@ async def retrieval_metrics(
     return RetrievalMetrics.of(asked.name, trend)
 
 
-schedules_router = APIRouter(prefix="/evaluations/schedules", tags=["evaluations"], responses=errors(400, 404))
+schedules_router = APIRouter(
+    route_class=JsonRoute, prefix="/evaluations/schedules", tags=["evaluations"], responses=errors(400, 404)
+)
 
 
 @schedules_router.post("", status_code=201, summary="Order an evaluation by the clock", responses=errors(409))
-async def add(body: ScheduleIn, services: ServicesDep, owner: WriterDep) -> ScheduleOut:
+async def create_schedule(body: ScheduleIn, services: ServicesDep, owner: WriterDep) -> ScheduleOut:
     collection = await services.collections.open(owner, body.collection)
     schedule = await add_schedule(collection, body.timetable, services=services, name=body.name, choices=body.choices())
     return ScheduleOut.of(schedule)
 
 
 @schedules_router.get("", summary="List your evaluation schedules, oldest first")
-async def list_all(
+async def list_schedules(
     services: ServicesDep,
     owner: OwnerDep,
     collection: CollectionFilter = None,

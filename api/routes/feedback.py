@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
 from api.dependencies import OwnerDep, ServicesDep
+from api.middleware.json_bodies import JsonRoute
 from api.schemas.conversations import CollectionName, FeedbackIn, FeedbackList, FeedbackOut, RatedAnswerOut
 from api.schemas.fields import Cursor, Flag, Limit, cut, errors, read_cursor
 from graphrag.retrieval.collections import DEFAULT_COLLECTION
@@ -18,7 +19,7 @@ CITATION = "/conversations/{conversation_id:uuid}/messages/{message_id:uuid}/cit
 MOST_CITATIONS = 10_000
 Citation = Annotated[int, Path(ge=1, le=MOST_CITATIONS, description="Number of the citation in the answer, from 1")]
 Rated = Annotated[int, Field(ge=0, le=MOST_CITATIONS)]  # a citation; 0: the answer itself
-router = APIRouter(tags=["feedback"], responses=errors(400, 404))
+router = APIRouter(route_class=JsonRoute, tags=["feedback"], responses=errors(400, 404))
 
 
 @router.put(

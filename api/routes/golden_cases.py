@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Query
 
 from agent.proposals.proposals import propose_cases
 from api.dependencies import CollectionQuery, OwnerDep, ServicesDep, WriterDep
+from api.middleware.json_bodies import JsonRoute
 from api.schemas.fields import Cursor, Flag, Limit, Storable, cut, errors, read_cursor
 from api.schemas.golden import (
     AcceptanceIn,
@@ -34,18 +35,18 @@ from api.schemas.golden import (
 from graphrag.models.evaluation import Category, Difficulty, Origin, ProposalState
 
 VersionPath = Annotated[VersionNumber, Path(description="From 1")]
-router = APIRouter(prefix="/golden-cases", tags=["golden cases"], responses=errors(400, 404))
+router = APIRouter(route_class=JsonRoute, prefix="/golden-cases", tags=["golden cases"], responses=errors(400, 404))
 
 
 @router.post("", status_code=201, summary="Add a golden case", responses=errors(409))
-async def add(body: NewGoldenCase, services: ServicesDep, owner: WriterDep) -> GoldenCaseOut:
+async def add_golden_case(body: NewGoldenCase, services: ServicesDep, owner: WriterDep) -> GoldenCaseOut:
     collection = await services.collections.open(owner, body.collection)
     written = await services.golden.add(collection, [body.draft()])
     return GoldenCaseOut.of(await services.golden.find(owner, written.added[0]))
 
 
 @router.get("", summary="List a collection's golden cases, oldest first")
-async def list_cases(
+async def list_golden_cases(
     services: ServicesDep,
     owner: OwnerDep,
     collection: CollectionQuery = None,
@@ -80,13 +81,13 @@ async def list_cases(
     description="Documents are named by id, source or filename. `details.index` of an error is the first invalid case.",
     responses=errors(409),
 )
-async def import_cases(body: GoldenImport, services: ServicesDep, owner: WriterDep) -> GoldenImportOut:
+async def import_golden_cases(body: GoldenImport, services: ServicesDep, owner: WriterDep) -> GoldenImportOut:
     collection = await services.collections.open(owner, body.collection)
     return GoldenImportOut.of(await services.golden.add(collection, body.drafts(), existing=body.existing))
 
 
 @router.get("/export", summary="Export all golden cases in the format of POST /golden-cases/import")
-async def export_cases(
+async def export_golden_cases(
     services: ServicesDep,
     owner: OwnerDep,
     collection: CollectionQuery = None,
@@ -96,19 +97,19 @@ async def export_cases(
 
 
 @router.post("/validate", summary="Check that the documents of the golden cases still exist")
-async def validate(body: CollectionChoice, services: ServicesDep, owner: WriterDep) -> ValidationOut:
+async def validate_golden_cases(body: CollectionChoice, services: ServicesDep, owner: WriterDep) -> ValidationOut:
     valid, broken = await services.golden.validate(await services.collections.open(owner, body.collection))
     return ValidationOut(valid=valid, broken=broken)
 
 
 @router.post("/versions", status_code=201, summary="Keep the golden cases as they are now, as a version")
-async def add_version(body: VersionIn, services: ServicesDep, owner: WriterDep) -> VersionOut:
+async def add_golden_version(body: VersionIn, services: ServicesDep, owner: WriterDep) -> VersionOut:
     collection = await services.collections.open(owner, body.collection)
     return VersionOut.of(await services.golden.add_version(collection, body.name))
 
 
 @router.get("/versions", summary="List the versions of a collection's golden cases, the latest first")
-async def list_versions(
+async def list_golden_versions(
     services: ServicesDep, owner: OwnerDep, collection: CollectionQuery = None, limit: Limit = 50, cursor: Cursor = None
 ) -> VersionList:
     before = read_cursor(cursor, tuple[VersionNumber])
@@ -120,7 +121,7 @@ async def list_versions(
 
 
 @router.get("/versions/{number}", summary="Get a version with its golden cases")
-async def read_version(
+async def get_golden_version(
     number: VersionPath,
     services: ServicesDep,
     owner: OwnerDep,
@@ -137,22 +138,26 @@ async def read_version(
 
 
 @router.get("/{case_id:uuid}", summary="Get a golden case")
-async def read(case_id: UUID, services: ServicesDep, owner: OwnerDep) -> GoldenCaseOut:
+async def get_golden_case(case_id: UUID, services: ServicesDep, owner: OwnerDep) -> GoldenCaseOut:
     return GoldenCaseOut.of(await services.golden.find(owner, case_id))
 
 
 @router.put("/{case_id:uuid}", summary="Replace a golden case", responses=errors(409))
-async def replace(case_id: UUID, body: GoldenCaseIn, services: ServicesDep, owner: WriterDep) -> GoldenCaseOut:
+async def replace_golden_case(
+    case_id: UUID, body: GoldenCaseIn, services: ServicesDep, owner: WriterDep
+) -> GoldenCaseOut:
     return GoldenCaseOut.of(await services.golden.replace(owner, case_id, body.draft()))
 
 
 @router.delete("/{case_id:uuid}", status_code=204, summary="Delete a golden case; versions and runs keep it")
-async def delete(case_id: UUID, services: ServicesDep, owner: WriterDep) -> None:
+async def delete_golden_case(case_id: UUID, services: ServicesDep, owner: WriterDep) -> None:
     await services.golden.delete(owner, case_id)
 
 
 NOTHING_CHANGED = AcceptanceIn()
-proposals_router = APIRouter(prefix="/golden-cases/proposals", tags=["golden cases"], responses=errors(400, 404))
+proposals_router = APIRouter(
+    route_class=JsonRoute, prefix="/golden-cases/proposals", tags=["golden cases"], responses=errors(400, 404)
+)
 
 
 @proposals_router.post(
@@ -160,7 +165,7 @@ proposals_router = APIRouter(prefix="/golden-cases/proposals", tags=["golden cas
     summary="Propose golden cases from documents",
     description="Questions that the documents answer, each with its answering sentence. Known ones are skipped.",
 )
-async def propose(body: ProposalOrder, services: ServicesDep, owner: WriterDep) -> ProposedOut:
+async def propose_golden_cases(body: ProposalOrder, services: ServicesDep, owner: WriterDep) -> ProposedOut:
     proposed = await propose_cases(
         await services.collections.open(owner, body.collection),
         services=services,
@@ -196,7 +201,7 @@ async def list_proposals(
 
 
 @proposals_router.get("/{proposal_id:uuid}", summary="Get a proposal")
-async def read_proposals(proposal_id: UUID, services: ServicesDep, owner: OwnerDep) -> ProposalOut:
+async def get_proposal(proposal_id: UUID, services: ServicesDep, owner: OwnerDep) -> ProposalOut:
     return ProposalOut.of(await services.proposals.find(owner, proposal_id))
 
 
@@ -206,7 +211,7 @@ async def read_proposals(proposal_id: UUID, services: ServicesDep, owner: OwnerD
     summary="Accept a proposal as a golden case, with changes",
     responses=errors(409),
 )
-async def accept(
+async def accept_proposal(
     proposal_id: UUID, services: ServicesDep, owner: WriterDep, body: AcceptanceIn = NOTHING_CHANGED
 ) -> GoldenCaseOut:
     case_id = await services.proposals.accept(owner, proposal_id, body.edits())
@@ -216,5 +221,5 @@ async def accept(
 @proposals_router.post(
     "/{proposal_id:uuid}/reject", summary="Reject a proposal; it is not proposed again", responses=errors(409)
 )
-async def reject(proposal_id: UUID, services: ServicesDep, owner: WriterDep) -> ProposalOut:
+async def reject_proposal(proposal_id: UUID, services: ServicesDep, owner: WriterDep) -> ProposalOut:
     return ProposalOut.of(await services.proposals.reject(owner, proposal_id))

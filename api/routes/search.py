@@ -1,11 +1,13 @@
 """Searches without an answer: /retrieve, /search as Chunkenizer has it, and the causal graph."""
 
+from functools import cache
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query
 
 from agent.chains import describe_edge
 from api.dependencies import CollectionQuery, OwnerDep, ServicesDep
+from api.middleware.json_bodies import JsonRoute
 from api.schemas.fields import GraphResponse, Text, errors
 from api.schemas.search import (
     FILTERS,
@@ -27,7 +29,7 @@ from graphrag.retrieval.chunkenizer import VIA
 from graphrag.retrieval.filters import parse_filters
 from graphrag.retrieval.pipeline import SearchRequest
 
-router = APIRouter(tags=["retrieve"], responses=errors(400, 404))
+router = APIRouter(route_class=JsonRoute, tags=["retrieve"], responses=errors(400, 404))
 
 
 @router.post(
@@ -39,13 +41,12 @@ router = APIRouter(tags=["retrieve"], responses=errors(400, 404))
     "the unfinished stages in `details.missing`.",
 )
 async def retrieve(body: RetrieveRequest, services: ServicesDep, owner: OwnerDep) -> RetrieveResponse:
-    request = SearchRequest(
-        body.query, body.collection, body.overrides, parse_filters(body.filters), body.offset, body.min_score
-    )
+    names, filters = body.collection_names or (None,), parse_filters(body.filters)
+    request = SearchRequest(body.query, names, body.overrides, filters, body.offset, body.min_score)
     search = TimedSearch(request, services, owner, is_detailed=body.debug)
     found = await search.run()
     fields = {
-        "results": describe_hits(found.hits),
+        "results": describe_hits(found.hits, found.query.collections),
         **describe(found),
         "debug": search.describe() if body.debug else None,
     }
@@ -53,14 +54,20 @@ async def retrieve(body: RetrieveRequest, services: ServicesDep, owner: OwnerDep
 
 
 @router.get("/retrieval-options", summary="Get the options of a search and their defaults for a collection")
-async def retrieval_options(
+async def get_retrieval_options(
     services: ServicesDep, owner: OwnerDep, collection: CollectionQuery = None
 ) -> RetrievalOptions:
     asked = await services.collections.open(owner, collection)
     config, _ = services.collections.retrieval_config(asked, {})
     return RetrievalOptions(
-        collection=asked.name, values=config.model_dump(), config=RetrievalConfig.model_json_schema(), filters=FILTERS
+        collection=asked.name, values=config.model_dump(), config=_retrieval_schema(), filters=FILTERS
     )
+
+
+@cache
+def _retrieval_schema() -> dict[str, Any]:
+    """Return the schema of a search's settings; made once, since that takes milliseconds."""
+    return RetrievalConfig.model_json_schema()
 
 
 @router.get(
@@ -69,7 +76,7 @@ async def retrieval_options(
     description="All edges of the causal graph, or those around the entities that contain the words of `about`, two "
     "edges away at most.",
 )
-async def causal_graph(
+async def get_causal_graph(
     services: ServicesDep,
     owner: OwnerDep,
     collection: CollectionQuery = None,
@@ -86,7 +93,7 @@ def _describe_graph_edge(edge: CausalEdge) -> dict[str, Any]:
     return {**describe_edge(edge), **ends, "polarity": edge.polarity.value}
 
 
-chunkenizer_router = APIRouter(tags=["retrieve"], responses=errors(400, 404, 504))
+chunkenizer_router = APIRouter(route_class=JsonRoute, tags=["retrieve"], responses=errors(400, 404, 504))
 
 
 @chunkenizer_router.post(
@@ -103,7 +110,7 @@ async def search(
     # An object, as Chunkenizer answers; its adapters take the list out of it.
     filters = parse_filters(body.filters or {})
     overrides = {"top_k": body.top_k} | ({"chunkenizer": False} if VIA in via else {})
-    request = SearchRequest(body.query, body.collection, overrides, filters)
+    request = SearchRequest(body.query, (body.collection,), overrides, filters)
     found = await TimedSearch(request, services, owner).run()
     results = [_chunk(hit) for hit in found.hits]
     return ChunkenizerResponse(query=body.query, results=results, total_results=len(results))

@@ -1,5 +1,6 @@
 """Health, metrics, and running streams."""
 
+import asyncio
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
@@ -10,12 +11,14 @@ from sse_starlette import EventSourceResponse
 
 from api.dependencies import LastEventId, MetricsDep, OwnerDep, ServicesDep, StreamsDep
 from api.gauges import look_around
+from api.middleware.json_bodies import JsonRoute
 from api.schemas.fields import BreakerOut, CrossEncoderOut, EmbeddingModelOut, Health, errors
 from api.streaming.sse import EVENT_STREAM, StreamResponse
 from graphrag import DISTRIBUTION
 from graphrag.errors import DatabaseUnavailable, StreamNotFound
+from graphrag.observability.metrics import scraped
 
-streams_router = APIRouter(tags=["chat"], responses=errors(404))
+streams_router = APIRouter(route_class=JsonRoute, tags=["chat"], responses=errors(404))
 
 
 @streams_router.get(
@@ -25,7 +28,9 @@ streams_router = APIRouter(tags=["chat"], responses=errors(404))
     response_class=EventSourceResponse,
     responses={200: {"content": EVENT_STREAM}, 204: {"description": "The event was the last one"}},
 )
-async def read_on(stream_id: str, streams: StreamsDep, owner: OwnerDep, last_event_id: LastEventId = "") -> Response:
+async def resume_stream(
+    stream_id: str, streams: StreamsDep, owner: OwnerDep, last_event_id: LastEventId = ""
+) -> Response:
     stream, after = await streams.find_event(last_event_id or f"{stream_id}:0", owner)
     if stream.id != stream_id:
         raise StreamNotFound("The event is of another stream: ask again.")
@@ -37,7 +42,7 @@ async def read_on(stream_id: str, streams: StreamsDep, owner: OwnerDep, last_eve
 @streams_router.delete(
     "/chat/stream/{stream_id}", status_code=204, summary="Stop an answer, and the model that writes it"
 )
-async def stop(stream_id: str, streams: StreamsDep, owner: OwnerDep) -> None:
+async def stop_stream(stream_id: str, streams: StreamsDep, owner: OwnerDep) -> None:
     await streams.stop(stream_id, owner)
 
 
@@ -46,7 +51,7 @@ METRICS: dict[int | str, dict[str, Any]] = {
     **errors(401, 403, 429, 503),
 }
 VERSION = version(DISTRIBUTION)
-router = APIRouter(tags=["system"])
+router = APIRouter(route_class=JsonRoute, tags=["system"])
 
 
 @router.get(
@@ -61,13 +66,15 @@ async def health(services: ServicesDep) -> Health:
         reachable = True
     except DatabaseUnavailable:
         reachable = False
-    encoder = services.cross_encoder
+    encoder, choice = services.cross_encoder, services.model_choice
+    chat_models = await asyncio.to_thread(choice.before, services.chat_models)  # opens a model that was just chosen
     breakers = [BreakerOut.model_validate(asdict(state)) for state in services.breakers()]
     return Health(
         status="ok" if reachable and all(breaker.state == "closed" for breaker in breakers) else "degraded",
         version=VERSION,
         database="ok" if reachable else "unavailable",
-        chat_model=services.settings.generation.chat_model or "extractive",
+        chat_model=chat_models[0].name,
+        can_choose_model=choice.is_allowed,
         embedding_models=[
             EmbeddingModelOut(
                 id=model.id,
@@ -93,10 +100,10 @@ async def ready(services: ServicesDep) -> None:
 @router.get(
     "/metrics",
     summary="Prometheus metrics",
-    description="Metrics of this process only; queued jobs are counted over all processes.",
+    description="Metrics of all processes of this `causeway serve`; queued jobs are counted over all services.",
     response_class=Response,
     responses=METRICS,
 )
 async def metrics(_: MetricsDep, services: ServicesDep) -> Response:
     await look_around(services)
-    return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+    return Response(generate_latest(scraped()), media_type=CONTENT_TYPE_LATEST)

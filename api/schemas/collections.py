@@ -18,6 +18,7 @@ from pydantic import (
     model_validator,
 )
 
+from api.errors import MOST_ERRORS
 from api.schemas.documents import MOST_TAGS
 from api.schemas.fields import Line, Page, Text
 from graphrag.config.settings import GenerationConfig, IngestionConfig, RetrievalConfig
@@ -115,6 +116,12 @@ class CollectionIn(CollectionConfigIn):
     metadata: Metadata = {}
 
 
+class CollectionNameIn(BaseModel):
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"name": "notas"}]})
+
+    name: Text = Field(description="Up to 200 printable characters, without a slash")
+
+
 class CollectionMetadataIn(BaseModel):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"metadata": {"team": "calidad"}}]})
 
@@ -165,6 +172,9 @@ class FacetsOut(BaseModel):
     created_last: datetime | None
 
 
+KNOWN_OF_TEXT = {"text", "source", "id", "title", "tags", "metadata"}
+
+
 class TextIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -180,6 +190,15 @@ class TextIn(BaseModel):
     title: Line | None = Field(default=None, max_length=MOST_SOURCE_CHARS)
     tags: list[Line] = Field(default_factory=list, max_length=MOST_TAGS)
     metadata: Metadata = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _count_unknown(cls, values: Any) -> Any:
+        """Report many unknown fields as one error: each of a hundred texts may have thousands."""
+        unknown = values.keys() - KNOWN_OF_TEXT if isinstance(values, dict) else ()
+        if len(unknown) > MOST_ERRORS:
+            raise ValueError(f"{len(unknown):,} fields are unknown")
+        return values
 
     def read(self) -> SourceText:
         source = self.source or f"text-{sha256(self.text.encode()).hexdigest()[:32]}"

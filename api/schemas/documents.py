@@ -1,5 +1,6 @@
 """Schemas of documents and of views of their contents."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -7,7 +8,7 @@ from uuid import UUID
 from fastapi import Request
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from api.errors import localize, request_language
+from api.errors import MESSAGES, localize, request_language
 from api.schemas.fields import Line, Page, Text
 from graphrag.config.settings import check_splitter
 from graphrag.errors import InvalidSettings, MissingExtra
@@ -19,6 +20,7 @@ DocumentStatus = Literal["uploaded", "processing", "indexed", "error"]
 MOST_DELETED = 1_000
 MOST_FILENAME_CHARS = 255
 MOST_TAGS = 50
+FINAL = frozenset("unsupported encoding empty nested encrypted damaged unnamed name_too_long duplicate".split())
 OPTIONS = ("tags", "source_type", "metadata")  # that are known of a file before it is read
 
 
@@ -38,12 +40,14 @@ class Cause(BaseModel):
 
     code: str
     message: str
+    is_final: bool = Field(description="Indexing the same file again does not help")
 
     @classmethod
-    def of(cls, reason: str, request: Request) -> "Cause | None":
-        """Return the cause for a reason of UnreadableDocument or of the ingestion; None for an empty reason."""
-        message = localize(f"indexing_{reason}", {}, request_language(request), default="indexing_internal")
-        return cls(code=reason, message=message) if reason else None
+    def of(cls, reason: str, request: Request, details: Mapping[str, Any] | None = None) -> "Cause | None":
+        """Return the cause for a reason of an error or of the ingestion; None for an empty reason."""
+        default = reason if details and reason in MESSAGES else "indexing_internal"
+        message = localize(f"indexing_{reason}", details or {}, request_language(request), default=default)
+        return cls(code=reason, message=message, is_final=reason in FINAL) if reason else None
 
 
 class DocumentOut(BaseModel):
@@ -53,11 +57,13 @@ class DocumentOut(BaseModel):
     collection: str
     filename: str
     source: str
+    copies: list[str] = Field(default=[], description="Sources of further files with the same content")
     status: DocumentStatus
     is_searchable: bool = Field(description="A version of it is found, also while a new one is on its way")
     stage: str = Field(default="", description="parse, contextualize, embed or store, while it is processed")
     done: int = Field(default=0, description="Of `total` in this stage")
     total: int = 0
+    place: int | None = Field(default=None, description="In the queue, from 1, while it is uploaded; owners take turns")
     error: Cause | None = None
     failed_batches: list[dict[str, Any]] = []
     byte_count: int
@@ -78,7 +84,12 @@ class DocumentOut(BaseModel):
 
     @classmethod
     def of(
-        cls, collection: Collection, document: Document | None, ingestion: Ingestion | None, error: Cause | None
+        cls,
+        collection: Collection,
+        document: Document | None,
+        ingestion: Ingestion | None,
+        error: Cause | None,
+        place: int | None,
     ) -> "DocumentOut":
         stored = DOCUMENT_FIELDS if document else set()
         values = {name: getattr(document, name) for name in stored} | {
@@ -93,8 +104,25 @@ class DocumentOut(BaseModel):
             collection=collection.name,
             is_searchable=document is not None,
             error=error,
+            place=place,
             **{"status": "indexed"} | {name: value for name, value in values.items() if name != "id"},
         )
+
+
+class FileTypes(BaseModel):
+    suffixes: list[str] = Field(
+        description="Endings of file names, sorted. Files of other names are read if they are text"
+    )
+
+
+class QuestionOut(BaseModel):
+    text: str
+    quote: str = Field(description="Of the document, which answers it")
+
+
+class QuestionList(BaseModel):
+    language: str = Field(description="The document's")
+    questions: list[QuestionOut] = Field(description="In the order of the text; empty where it tells no causes")
 
 
 class DocumentList(Page):
@@ -197,9 +225,16 @@ class TextOut(BaseModel):
     page: int | None = Field(description="Or slide, from 1, of what was asked for")
     sheet: str | None
     cells: str | None = Field(description="C12, A2:F2")
+    file: str | None = Field(default=None, description="Inside an archive or a message")
+    recognized: bool = Field(
+        default=False, description="Its text was recognised in a picture (OCR): it may hold errors"
+    )
+    html: str | None = Field(
+        default=None, description="`content` as safe HTML, if asked for and Markdown; what was asked for is in `mark`"
+    )
 
     @classmethod
-    def of(cls, excerpt: DocumentExcerpt) -> "TextOut":
+    def of(cls, excerpt: DocumentExcerpt, html: str | None = None) -> "TextOut":
         document, location = excerpt.document, excerpt.location
         return cls(
             document_id=document.id,
@@ -216,6 +251,9 @@ class TextOut(BaseModel):
             page=location.page if location else None,
             sheet=(location and location.sheet) or None,
             cells=(location and location.cells) or None,
+            file=(location and location.file) or None,
+            recognized=location is not None and location.is_recognized,
+            html=html,
         )
 
 

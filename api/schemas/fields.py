@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from graphrag.config.settings import RetrievalConfig
-from graphrag.errors import InvalidCursor
+from graphrag.errors import ConflictingCollections, InvalidCursor
 from graphrag.retrieval.filters import KNOWN
 
 DEGRADED = "Stages that were left out or failed; with `time` or `load` where that is the reason"
@@ -29,6 +29,7 @@ ANSWER_HTML = (
     "`statements`; a mark is `span.mark[data-number][data-citation]`, by its place in `citations`, from 1"
 )
 MAX_MESSAGES = 100
+MAX_COLLECTIONS = 8  # of one question
 MAX_OPTIONS = 50
 
 
@@ -41,6 +42,13 @@ def _encodable(text: str) -> str:
     return text
 
 
+def _without_nul(text: str) -> str:
+    """Check that PostgreSQL takes the text. As a pattern, generators of requests would write long texts by it."""
+    if "\0" in text:
+        raise ValueError("the text has a NUL character")
+    return text
+
+
 def check_number(value: object) -> object:
     if isinstance(value, str | bool):
         raise ValueError("it is no number")
@@ -48,7 +56,7 @@ def check_number(value: object) -> object:
 
 
 Text = Annotated[str, AfterValidator(_encodable)]
-Storable = Annotated[Text, StringConstraints(pattern=r"^[^\x00]*$")]  # PostgreSQL holds NUL in no text
+Storable = Annotated[Text, AfterValidator(_without_nul)]
 
 
 def check_flag(value: object) -> object:
@@ -64,19 +72,46 @@ Whole = Annotated[int, Field(strict=False), BeforeValidator(check_number)]  # 5.
 Line = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$"), AfterValidator(_encodable)]
 
 
+class AskedCollections(BaseModel):
+    """One collection, or several at once."""
+
+    collection: Text | None = Field(default=None, description="Without one, the server's default collection")
+    collections: list[Annotated[Text, StringConstraints(min_length=1)]] = Field(
+        default_factory=list,
+        max_length=MAX_COLLECTIONS,
+        description="Several collections at once, in place of `collection`. Each is searched with its own settings; "
+        "those of the first apply to what is done with all that is found: reranking, the number of chunks",
+    )
+
+    @property
+    def collection_names(self) -> tuple[str, ...]:
+        """The names that were given. Raises ConflictingCollections."""
+        if self.collection and self.collections:
+            raise ConflictingCollections("Give either collection or collections.")
+        return tuple(self.collections or filter(None, [self.collection]))
+
+
 class MessageIn(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
     role: Literal["user", "assistant"]
     content: Text
 
 
-class ChatRequest(BaseModel):
+class ChatRequest(AskedCollections):
     """A question as `message`, which begins or continues a conversation, or the `messages` of one that is not stored.
 
     The last of `messages` is the question.
     """
 
     model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"message": "¿Qué provocó la retirada del lote A-2517?"}]}
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"message": "Why was lot A-2517 recalled?"},
+                {"message": "Why was lot A-2517 recalled?", "collections": ["demo", "contracts"]},
+            ]
+        },
     )
 
     message: Text | None = None
@@ -136,6 +171,7 @@ class ChatRequest(BaseModel):
 class Source(BaseModel):
     number: int = Field(description="The source's mark in the answer: [1]")
     document_id: str
+    collection: str = Field(default="", description="Name of its collection; empty: another service has the document")
     filename: str
     title: str
     language: str
@@ -156,6 +192,7 @@ Reason = Literal[
 class CitationOut(BaseModel):
     number: int
     document_id: str
+    collection: str = Field(default="", description="Name of the document's collection")
     filename: str
     title: str
     chunk_index: int
@@ -174,6 +211,10 @@ class CitationOut(BaseModel):
     page: int | None = Field(default=None, description="Or slide, from 1")
     sheet: str | None = None
     cell: str | None = Field(default=None, description="Or cells: C12, A2:F2")
+    file: str | None = Field(default=None, description="Inside an archive or a message")
+    recognized: bool | None = Field(
+        default=None, description="Its text was recognised in a picture (OCR): it may hold errors"
+    )
     date: str | None = Field(default=None, description="What time the quote is of: its first day")
     trend: str | None = Field(default=None, description="Against the period before, computed from the cells")
 
@@ -249,8 +290,13 @@ class TableOut(BaseModel):
 
     plan: str = Field(description="What was computed, in words: sum of “Amount” where Status = Pending (7 of 31 rows)")
     columns: list[str]
-    rows: list[list[str]] = Field(description="A cell a column; source n is row n")
+    rows: list[list[str]] = Field(description="The first rows, or the first groups with their values")
+    sources: list[int | None] = Field(default=[], description="Number of each row's source, of a group's first row's")
     row_count: int = Field(description="Rows that it comes from, which may be more")
+    group_count: int | None = Field(default=None, description="Groups, which may be more; null: there are none")
+    values: list[float] = Field(default=[], description="The values of these groups as numbers")
+    is_series: bool = Field(default=False, description="The groups are months, quarters or years, in their order")
+    query: dict[str, Any] = Field(default={}, description="The plan as …/messages/{message_id}/table.csv runs it again")
 
 
 class AnswerOutcome(BaseModel):
@@ -327,6 +373,7 @@ class Health(BaseModel):
     version: str
     database: Literal["ok", "unavailable"]
     chat_model: str
+    can_choose_model: bool = Field(description="Whether PUT /models/chosen is allowed: only without authentication")
     embedding_models: list[EmbeddingModelOut]
     cross_encoder: CrossEncoderOut | None = Field(default=None, description="Where one is loaded")
     name_pipelines: list[str] | None = Field(default=None, description="Names and versions of spaCy's, where some are")

@@ -1,4 +1,4 @@
-"""An answer's Markdown as safe HTML, and its citations as footnotes."""
+"""Markdown of answers and of documents as safe HTML; an answer's citations as footnotes."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -9,19 +9,25 @@ from typing import Any
 
 import nh3
 from markdown_it import MarkdownIt
+from markdown_it.helpers import parseLinkDestination, parseLinkTitle
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from agent.output.events import Event
+from graphrag.models import Span
+from graphrag.models.ingestion import DocumentExcerpt
+from graphrag.parsers.detection import DOC, DOCX, EML, EPUB, HTML, MARKDOWN, MSG, ODP, ODT, PPT, PPTX, RTF
 
 _MARK = re.compile(r"\[(\d{1,3})\]")
 _LINE_END = re.compile(r"\r\n?|\n")  # markdown-it's
-_ABOVE = 2  # levels of headings that a page has above an answer's own
+_INDENT = re.compile(r"^[ \t]", re.MULTILINE)  # of code, or of columns, which would be lost
+_ABOVE = 2  # levels of headings that a page has above those of an answer or a document
 _LEAVES = ("text", "text_special", "code_inline", "mark")
+_BUILT = frozenset({HTML, DOCX, DOC, ODT, RTF, EPUB, PPTX, PPT, ODP, EML, MSG})  # write lists, tables
 
 _CLEANER = nh3.Cleaner(
-    tags={"p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote", "ul", "ol", "li", "a", "span"}
+    tags={"p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote", "ul", "ol", "li", "a", "span", "mark"}
     | {"table", "thead", "tbody", "tr", "th", "td", "h3", "h4", "h5", "h6"},
     attributes={
         "a": {"href", "title"},
@@ -39,17 +45,21 @@ _CLEANER = nh3.Cleaner(
 
 
 @dataclass(slots=True)
-class _RenderedAnswer:
-    """The state of rendering an answer, whose statements and marks are known by their offsets."""
+class _Source:
+    """The Markdown that is rendered, whose statements and marks are known by their offsets.
+
+    A statement without a status is a quote.
+    """
 
     text: str
     statements: Sequence[Mapping[str, Any]]
-    numbers: frozenset[int]  # of its sources
-    cited: Sequence[int]  # by mark: its place in the list of citations, from 1
+    numbers: frozenset[int] = frozenset()  # of an answer's sources
+    cited: Sequence[int] = ()  # by mark: its place in the list of citations, from 1
     marks: list[int] = field(init=False)
     lines: list[int] = field(init=False)
     at: int = 0
     end: int = 0  # of the block that is looked at
+    is_exact: bool = True  # every text was found in its block
 
     def __post_init__(self) -> None:
         self.marks = [found.start() for found in _MARK.finditer(self.text) if int(found[1]) in self.numbers]
@@ -64,9 +74,21 @@ class _RenderedAnswer:
         """Return the position of the text; the current one if the source writes it otherwise."""
         found = self.text.find(written, self.at, self.end)
         if found < 0:
+            self.is_exact = False
             return self.at
         self.at = found + len(written)
         return found
+
+    def skip_target(self) -> None:
+        """Pass the target of a link or an image: (address "title")."""
+        target = parseLinkDestination(self.text, self._past_spaces(self.find("](") + 2), self.end)
+        title = parseLinkTitle(self.text, self._past_spaces(target.pos), self.end)
+        self.at = title.pos if title.ok else max(target.pos, self.at)
+
+    def _past_spaces(self, at: int) -> int:
+        while self.text[at : at + 1].isspace():
+            at += 1
+        return at
 
     def pieces(self, start: int, end: int) -> Iterator[tuple[int | None, int, int]]:
         """[start, end) by the statements that it belongs to, None between them."""
@@ -92,13 +114,28 @@ def to_html(answer: str, details: Mapping[str, Any]) -> str:
     `span.mark[data-number][data-citation]`, by the citation's place in the list, from 1.
     """
     citations = details.get("citations", ())
-    read = _RenderedAnswer(
+    read = _Source(
         text=answer,
         statements=details.get("statements", ()),
         numbers=frozenset(source["number"] for source in details.get("sources", ())),
         cited=[place for place, cited in enumerate(citations, start=1) if cited["number"] and not cited.get("implied")],
     )
-    return _CLEANER.clean(_MARKDOWN.render(answer, {"answer": read}))
+    return _CLEANER.clean(_MARKDOWN.render(answer, {"source": read}))
+
+
+def excerpt_to_html(excerpt: DocumentExcerpt, span: Span) -> str | None:
+    """Render an excerpt of a Markdown document, or of one whose lists and tables are Markdown; the span is in `mark`.
+
+    None for other formats, and where it is not certain what belongs to the span, or nothing of it is shown.
+    """
+    media_type, text = excerpt.document.media_type, excerpt.content
+    is_built = media_type in _BUILT and not _INDENT.search(text)
+    if media_type != MARKDOWN and not is_built:
+        return None
+    quote = {"start": span.start - excerpt.start_char, "end": span.end - excerpt.start_char}
+    read = _Source(text, [quote])
+    html = (_BUILT_MARKDOWN if is_built else _WRITTEN_MARKDOWN).render(text, {"source": read})
+    return _CLEANER.clean(html) if read.is_exact and "<mark>" in html else None
 
 
 async def with_html(events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
@@ -113,7 +150,7 @@ async def with_html(events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event
 def _read_mark(state: StateInline, silent: bool) -> bool:
     """[1] of a known source, which is never the text of a link."""
     found = _MARK.match(state.src, state.pos)
-    if not found or int(found[1]) not in state.env["answer"].numbers:
+    if not found or int(found[1]) not in state.env["source"].numbers:
         return False
     if not silent:
         state.push("mark", "span", 0).content = found[0]
@@ -123,71 +160,111 @@ def _read_mark(state: StateInline, silent: bool) -> bool:
 
 def _divide(state: StateCore) -> None:
     """Text at the edges of statements; headings below those of the page, and what no policy of a page forbids."""
-    answer: _RenderedAnswer = state.env["answer"]
+    source: _Source = state.env["source"]
+    above: list[str] = []  # the headings that a text stands under, by their levels in the source
     for token in state.tokens:
         if token.map:
-            answer.enter(token.map)
+            source.enter(token.map)
+        if token.type == "heading_open":
+            above = [level for level in above if level < token.tag] + [token.tag]
         if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(int(token.tag[1]) + _ABOVE, 6)}"
+            token.tag = f"h{min(len(above) + _ABOVE, 6)}"  # no level is left out
         if style := token.attrs.pop("style", ""):
             token.attrs["align"] = str(style).removeprefix("text-align:")
-        if token.children:
-            token.children = [part for child in token.children for part in _parts(child, answer)]
+        if token.type in ("fence", "code_block"):
+            token.children = [*_lines(token, source)]
+        elif token.children:
+            token.children = [part for child in token.children for part in _parts(child, source)]
 
 
-def _parts(token: Token, answer: _RenderedAnswer) -> Iterator[Token]:
+def _lines(code: Token, source: _Source) -> Iterator[Token]:
+    assert code.map is not None
+    if code.type == "fence":
+        first, last = code.map
+        source.at = source.lines[first + 1]  # below the name of its language
+        source.is_exact &= source.text[source.lines[last - 1] : source.end].strip(" >\n").startswith(code.markup)
+    for line in code.content.splitlines(keepends=True):
+        yield from _pieces(line, source.find(line.rstrip("\n")), source)
+
+
+def _parts(token: Token, source: _Source) -> Iterator[Token]:
     if token.type == "image":  # none is fetched: its words stand for it
+        source.find("![")
         for child in token.children or ():
-            yield from _parts(child, answer)
+            yield from _parts(child, source)
+        source.skip_target()
         return
     if token.type not in _LEAVES:
+        if token.type == "link_open":
+            source.find("<" if token.markup else "[")
+        elif token.type == "link_close" and not token.markup:
+            source.skip_target()
         yield token
         return
-    start = answer.find(token.markup if token.type == "text_special" else token.content)
+    start = source.find(token.markup if token.type == "text_special" else token.content)
     if token.type == "mark":
         token.attrs = {"class": "mark", "data-number": token.content[1:-1]}
-        if place := answer.citation_of(start):
+        if place := source.citation_of(start):
             token.attrs["data-citation"] = place
         yield token
-    elif token.type == "text":
-        for index, first, last in answer.pieces(start, start + len(token.content)):
-            text = token.content[first - start : last - start]
-            yield from _in_statement(Token("text", "", 0, content=text), index, answer)
+    elif token.type == "code_inline":
+        yield Token("code_open", "code", 1)
+        yield from _pieces(token.content, start, source)
+        yield Token("code_close", "code", -1)
     else:
-        index = next(answer.pieces(start, start + 1))[0]
-        token.type = "text" if token.type == "text_special" else token.type
-        yield from _in_statement(token, index, answer)
+        yield from _pieces(token.content, start, source)
 
 
-def _in_statement(token: Token, index: int | None, answer: _RenderedAnswer) -> Iterator[Token]:
-    if index is None:
-        yield token
-        return
-    classes = f"statement {answer.statements[index]['status']}"
-    yield Token("statement_open", "span", 1, attrs={"class": classes, "data-statement": index})
-    yield token
-    yield Token("statement_close", "span", -1)
+def _pieces(text: str, start: int, source: _Source) -> Iterator[Token]:
+    """Yield a text that stands at `start`, divided at the edges of statements."""
+    for index, first, last in source.pieces(start, start + len(text)):
+        piece = Token("text", "", 0, content=text[first - start : last - start])
+        if index is None:
+            yield piece
+            continue
+        status = source.statements[index].get("status")
+        tag = "span" if status else "mark"
+        opening = Token("statement_open", tag, 1)
+        if status:
+            opening.attrs = {"class": f"statement {status}", "data-statement": index}
+        yield opening
+        yield piece
+        yield Token("statement_close", tag, -1)
+
+
+def _show_code(renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+    return f"<pre><code>{renderer.renderInline(tokens[index].children, options, env)}</code></pre>\n"
 
 
 def _show_mark(renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
     return f"<span{renderer.renderAttrs(tokens[index])}>{tokens[index].content}</span>"
 
 
-def _make_markdown() -> MarkdownIt:
-    """Return a parser of CommonMark with tables.
+def make_markdown(*without: str) -> MarkdownIt:
+    """Return a parser of CommonMark with tables, without some of its rules.
 
-    Syntax that a quoted document may contain without meaning it is text: indents, lines of dashes below a text,
-    reference definitions.
+    Syntax that a document may contain without meaning it is text: lines of dashes below a text, reference definitions.
     """
     made = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
-    made.disable(["code", "lheading", "reference", "html_block", "html_inline", "text_join"])
+    return made.disable(["lheading", "reference", "html_block", "html_inline", *without])
+
+
+def _make_renderer(*without: str) -> MarkdownIt:
+    made = make_markdown("text_join", *without)
     made.inline.ruler.before("link", "mark", _read_mark)
     made.core.ruler.push("divide", _divide)
     made.add_render_rule("mark", _show_mark)
+    made.add_render_rule("fence", _show_code)
+    made.add_render_rule("code_block", _show_code)
     return made
 
 
-_MARKDOWN = _make_markdown()
+_MARKDOWN = _make_renderer("code")
+_WRITTEN_MARKDOWN = _make_renderer()  # of documents
+_BUILT_MARKDOWN = _make_renderer(
+    *("heading", "fence", "code", "blockquote", "hr"),
+    *("emphasis", "strikethrough", "backticks", "link", "image", "autolink", "escape", "entity"),
+)
 
 
 _FOOTNOTE_MARK = re.compile(r"\[(?:\^|(\d{1,3})\])")
@@ -234,9 +311,8 @@ def definitions(citations: Sequence[Mapping[str, Any]]) -> str:
     sentences_by_source: dict[int, dict[str, None]] = {}
     for citation in sorted(citations, key=lambda citation: int(citation["number"])):
         sentences_by_source.setdefault(citation["number"], {})[citation["sentence"]] = None
-    return "".join(
-        f"\n\n[^{number}]: {' · '.join(map(_escaped, sentences))}" for number, sentences in sentences_by_source.items()
-    )
+    quoted = {number: " · ".join(map(escape_markdown, sentences)) for number, sentences in sentences_by_source.items()}
+    return "".join(f"\n\n[^{number}]: {sentences}" for number, sentences in quoted.items())
 
 
 def with_footnotes(answer: str, *, sources: int, citations: Sequence[Mapping[str, Any]]) -> str:
@@ -252,5 +328,5 @@ def without_footnotes(answer: str) -> str:
     return _REFERENCE.sub(r"[\1]", "\n".join(lines))
 
 
-def _escaped(sentence: str) -> str:
-    return sentence.translate(_ESCAPED)
+def escape_markdown(text: str) -> str:
+    return text.translate(_ESCAPED)

@@ -7,9 +7,9 @@ from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from api.schemas.fields import DEGRADED, MAX_OPTIONS, Text, Whole, check_number
+from api.schemas.fields import DEGRADED, MAX_OPTIONS, AskedCollections, Text, Whole, check_number
 from graphrag.config.settings import RetrievalConfig
-from graphrag.models import Chunk, Hit, Passage, Strategy, TransformedQuery
+from graphrag.models import Chunk, Collection, Hit, Passage, Strategy, TransformedQuery
 from graphrag.parsers.source_locations import describe_location
 from graphrag.retrieval.filters import DATES, FIELDS, KNOWN, MOST_VALUES
 from graphrag.retrieval.query import Leg, SearchResult, Trace
@@ -36,7 +36,7 @@ Count = Annotated[int, Field(strict=False, ge=1, le=MOST_HITS), BeforeValidator(
 FiltersIn = Annotated[dict[Text, Any], Field(max_length=MAX_OPTIONS), WithJsonSchema(FILTERS)]
 
 
-class RetrieveRequest(BaseModel):
+class RetrieveRequest(AskedCollections):
     model_config = ConfigDict(
         extra="forbid",
         strict=True,
@@ -44,12 +44,12 @@ class RetrieveRequest(BaseModel):
             "examples": [
                 {"query": "¿Por qué se paró el horno H2?", "top_k": 5, "filters": {"language": "es"}},
                 {"query": "cold room", "strategy": "fulltext", "enable_rerank": False, "debug": True},
+                {"query": "cold room", "collections": ["demo", "contracts"]},
             ]
         },
     )
 
     query: Question
-    collection: Text | None = Field(default=None, description="Without one, the server's default collection")
     top_k: Count | None = Field(default=None, description="Default: the collection's")
     strategy: Literal["auto", "fulltext", "semantic", "vector", "hybrid"] | None = Field(
         default=None, description="auto: by the question; vector is another name of semantic"
@@ -81,7 +81,9 @@ class HitOut(BaseModel):
     score: float = Field(description="In [0, 1], comparable only within one search")
     scores: dict[str, float] = Field(description="Of each stage")
     created_at: datetime = Field(description="The document's")
-    metadata: dict[str, Any] = Field(description="The document's names and language, and where in it the chunk stands")
+    metadata: dict[str, Any] = Field(
+        description="The document's collection, names and language, and where in it the chunk stands"
+    )
 
 
 class SearchOut(BaseModel):
@@ -111,6 +113,7 @@ class LegOut(Ranking):
     text: str
     files: list[str] = Field(description="That the question or a filter names; empty: all")
     failure: str = Field(description="An error's code; empty: none")
+    collection: str = Field(default="", description="Its name; empty: another service's documents")
 
 
 class ReadPassage(BaseModel):
@@ -209,11 +212,12 @@ def describe(found: SearchResult) -> dict[str, Any]:
     return {"degraded": list(found.failed), "strategy": found.strategy, "warnings": list(found.warnings)}
 
 
-def describe_hits(hits: Sequence[Hit]) -> list[dict[str, Any]]:
-    return [_describe_hit(hit) for hit in hits]
+def describe_hits(hits: Sequence[Hit], collections: Sequence[Collection]) -> list[dict[str, Any]]:
+    names = {collection.id: collection.name for collection in collections}
+    return [_describe_hit(hit, names.get(hit.chunk.document.collection_id, "")) for hit in hits]
 
 
-def _describe_hit(hit: Hit) -> dict[str, Any]:
+def _describe_hit(hit: Hit, collection: str) -> dict[str, Any]:
     chunk, document = hit.chunk, hit.chunk.document
     return {
         "chunk_id": str(chunk.id),
@@ -223,7 +227,7 @@ def _describe_hit(hit: Hit) -> dict[str, Any]:
         "score": hit.score,
         "scores": dict(hit.scores),
         "created_at": document.created_at.isoformat(),
-        "metadata": describe_metadata(hit),
+        "metadata": {"collection": collection, **describe_metadata(hit)},
     }
 
 
@@ -277,6 +281,7 @@ def _describe_query(query: TransformedQuery) -> dict[str, Any]:
 
 def _describe_leg(leg: Leg) -> dict[str, Any]:
     fields = {"leg": leg.name, "text": leg.text[:MOST_CHARS], "files": list(leg.files), "failure": leg.failure}
+    fields["collection"] = leg.collection
     return fields | _describe_ranking(leg.hits)
 
 

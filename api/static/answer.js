@@ -1,11 +1,10 @@
 // A complete answer: its marks, the verification of its statements, its sources.
-import { copyOf, fill, joined, make } from "./elements.js";
+import { copyOf, fill, joined, make, nodesOf } from "./elements.js";
 import { phrase, words } from "./words.js";
 
 // `html` is sanitized by the server; `markButton(number, position)` makes the button for a mark.
 export function showAnswer(element, { answer, answer_html: html, statements = [] }, markButton) {
-  if (html) element.innerHTML = html;
-  else element.textContent = answer;
+  element.replaceChildren(...(html ? nodesOf(html) : [answer]));
   for (const mark of element.querySelectorAll(".mark")) {
     mark.replaceWith(markButton(Number(mark.dataset.number), Number(mark.dataset.citation)));
   }
@@ -45,8 +44,8 @@ export function toMarkdownFootnotes(answer, citations) {
   return [marked, ...notes].join("\n\n");
 }
 
-export function sourceElement({ number, title, filename, content, language }) {
-  const texts = { ".number": number, ".title": title || filename, ".filename": title && filename, blockquote: content };
+export function sourceElement({ number, title, filename, content, language }, collection) {
+  const texts = { ".number": number, ".title": title || filename, ".filename": joined(collection, title && filename), blockquote: content };
   const element = fill(copyOf("source"), texts);
   element.dataset.number = number;
   element.querySelector("blockquote").lang = language;

@@ -3,7 +3,7 @@ import { readInput } from "./dialogs.js";
 import { byId, make } from "./elements.js";
 import { state } from "./state.js";
 import { tabStorage } from "./storage.js";
-import { words } from "./words.js";
+import { translate, words } from "./words.js";
 
 export const API = "/api/v1";
 const MAX_RETRY_DELAY_MS = 8000;
@@ -32,11 +32,18 @@ export async function withKey(request, asksKey = true) {
     if (response.status !== 401 || !asksKey) return response;
     if (tabStorage.apiKey !== used) continue; // another request was refused too, and a new key given
     delete tabStorage.apiKey;
-    const key = await (keyDialog ??= readInput(byId("key")).finally(() => { keyDialog = null; }));
+    const key = await (keyDialog ??= askForKey(used ? "keyWrong" : state.user ? "sessionEnded" : "keyHelp").finally(() => { keyDialog = null; }));
     if (!key) return response;
     tabStorage.apiKey = key;
     state.emit("key");
   }
+}
+
+// `help` names the text of the dialog.
+function askForKey(help) {
+  byId("key-help").dataset.text = help;
+  translate(byId("key"));
+  return readInput(byId("key"));
 }
 
 // The response of `${API}${path}`; anything but success is thrown as an ApiError. `body` is sent as JSON. With `reconnects`, a request
@@ -70,16 +77,6 @@ export async function* readPages(path, { query, ...options } = {}) {
     page = await call(path, { ...options, query: { ...query, limit: 200, cursor: page?.next_cursor } });
     yield page;
   } while (page.next_cursor);
-}
-
-// The first `max` entries of a list; `name` is their field in its pages.
-export async function readAll(path, name, query, max = 1000) {
-  const found = [];
-  for await (const page of readPages(path, { query })) {
-    found.push(...page[name]);
-    if (found.length >= max) break;
-  }
-  return found;
 }
 
 // Saves a response as a file.

@@ -27,9 +27,11 @@ const actions = {
 async function ask(question, position, replaced = null) {
   if (running()) return;
   while (replaced?.element.isConnected) turns.pop().element.remove();
-  const { conversation: conversation_id, collection, filters } = state;
+  const { conversation: conversation_id, collection, asked, filters } = state;
   const atEnd = { message: question, parent_id: turns.at(-1)?.ids.answer }; // of the version on the page
-  const body = JSON.stringify({ conversation_id, collection, filters: filters ?? undefined, ...(position ?? atEnd) });
+  const over = asked ? { collections: asked } : { collection };
+  const body = JSON.stringify({ conversation_id, ...over, filters: filters ?? undefined, ...(position ?? atEnd) });
+  tabStorage.draft = question; // until it has reached the server: signing in leaves the page
   const turn = add(new Turn(question, actions));
   turn.element.scrollIntoView({ block: "start" });
   const { signal } = turn.aborter;
@@ -40,7 +42,7 @@ async function ask(question, position, replaced = null) {
 function add(turn) {
   turns.push(turn);
   byId("turns").append(turn.element);
-  byId("welcome").hidden = true;
+  byId("welcome").hidden = byId("follow-ups").hidden = true;
   return turn;
 }
 
@@ -59,6 +61,7 @@ async function follow(turn, request) {
     streaming.delete(turn.ids.question);
     delete tabStorage[turn.ids.question];
     keepFocus();
+    offerFollowUps();
     state.emit("answered", { conversation: turn.conversation });
   }
 }
@@ -66,6 +69,7 @@ async function follow(turn, request) {
 // Takes the ids from the first headers of an answer; a resumed one has them already.
 function identify(turn, headers) {
   turn.stream = headers.get("X-Stream-Id");
+  if (tabStorage.draft === turn.question) delete tabStorage.draft;
   if (!turn.ids.question) {
     turn.conversation = headers.get("X-Conversation-Id");
     turn.identify("question", { id: headers.get("X-Question-Id") });
@@ -81,6 +85,8 @@ function switchTo(conversation) {
   state.set("conversation", conversation);
 }
 
+export const whenLoaded = () => loading;
+
 // Shows a conversation, on the branch of a message; then focuses the turn at an index.
 function load(...target) {
   return loading = read(...target);
@@ -90,8 +96,9 @@ async function read(conversation, message = null, index = -1) {
   shown = conversation;
   turns = [];
   byId("turns").replaceChildren();
+  byId("follow-ups").hidden = true;
   byId("welcome").hidden = conversation !== null;
-  if (!conversation) return;
+  if (!conversation) return void showExamples();
   const { messages, failure } = await callWhenOnline(`/conversations/${conversation}`, { query: { message_id: message }, asksKey: true })
     .catch((error) => ({ failure: error.message }));
   if (shown !== conversation) return; // another one has been chosen
@@ -99,6 +106,7 @@ async function read(conversation, message = null, index = -1) {
   for (const [number, message] of messages.entries()) {
     if (message.role === "user") await restore(message, messages[number + 1], conversation);
   }
+  offerFollowUps();
   const element = (turns[index] ?? turns.at(-1))?.element;
   element?.scrollIntoView({ block: "start" });
   if (index >= 0) element?.querySelector(".versions:not([hidden]) :enabled")?.focus({ preventScroll: true });
@@ -126,6 +134,8 @@ form.addEventListener("submit", async (event) => {
   ask(question);
 });
 
+box.value = tabStorage.draft ?? "";
+box.addEventListener("input", () => { tabStorage.draft = box.value; });
 box.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
   event.preventDefault();
@@ -144,8 +154,31 @@ state.on("conversation", (conversation) => {
   if (conversation !== shown) load(conversation);
 });
 
+// The demo's questions, or some that the person's own documents answer.
+async function showExamples() {
+  const { collection, language: lang } = state;
+  const questions = collection === "demo" ? words().exampleQuestions.map((text) => ({ text, lang }))
+    : collection && !byId("welcome").hidden ? await suggest("suggestQuestions", collection) : [];
+  if (collection === state.collection) offer(byId("examples"), questions); // no other one has been chosen
+}
+
+// Under the last turn, where it answers.
+async function offerFollowUps() {
+  const turn = turns.at(-1);
+  if (turn?.element.dataset.outcome !== "answered") return;
+  const questions = await suggest("suggestFollowUps", turn, turns.map(({ question }) => question));
+  if (turn === turns.at(-1)) offer(byId("follow-ups"), questions); // nothing has been asked since
+}
+
+const suggest = async (name, ...given) => (await import("./suggestions.js"))[name](...given).catch(() => []);
+
+function offer(element, questions) {
+  element.replaceChildren(...questions.map(({ text, lang }) => Object.assign(makeButton("button", () => ask(text), text), { lang })));
+  element.hidden = questions.length === 0;
+}
+
+state.on("facets", showExamples);
 state.on("language", () => {
-  byId("examples").replaceChildren(...words().exampleQuestions.map((example) => makeButton("button", () => ask(example), example)));
   if (addressed() !== state.conversation) state.set("conversation", addressed());
   else if (shown && !running()) load(shown); // in the new language
 });

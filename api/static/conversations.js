@@ -1,8 +1,10 @@
-// The conversations: choosing, searching, starting, renaming, exporting, deleting.
-import { attempt, callWhenOnline, download } from "./api.js";
+// The conversations: choosing, searching, starting, renaming, deleting.
+import { attempt, callWhenOnline } from "./api.js";
+import { askSeveral } from "./collections.js";
 import { confirmOrPrompt } from "./dialogs.js";
 import { byId, copyOf, make } from "./elements.js";
 import { onRowButtons, PagedList, removeRow } from "./lists.js";
+import { openMenu } from "./sharing.js";
 import { state } from "./state.js";
 import { words } from "./words.js";
 
@@ -17,9 +19,9 @@ async function read(cursor) {
   return [page.conversations, page.next_cursor];
 }
 
-function show({ id, title, collection }) {
-  const row = copyOf("conversation");
-  Object.assign(row.dataset, { id, collection: collection ?? "" });
+function show({ id, title, collections, is_shared: shared }) {
+  const row = Object.assign(copyOf("conversation"), { collections });
+  Object.assign(row.dataset, { id, shared });
   Object.assign(linkOf(row), { href: `#c=${id}`, textContent: title || words().untitled, title });
   mark(row);
   return row;
@@ -39,11 +41,12 @@ function rename(row) {
     input.blur();
     link.focus();
   });
-  input.addEventListener("blur", () => {
+  input.addEventListener("blur", async () => {
     input.replaceWith(link);
     const title = input.value.trim();
-    if (!title || title === link.textContent) return;
-    attempt(async () => { link.textContent = link.title = (await callWhenOnline(at(row), { method: "PATCH", body: { title } })).title; });
+    const name = async () => { link.textContent = link.title = (await callWhenOnline(at(row), { method: "PATCH", body: { title } })).title; };
+    if (title && title !== link.textContent) await attempt(name);
+    input.dispatchEvent(new Event("edited"));
   });
   link.replaceWith(input);
   input.select();
@@ -56,11 +59,6 @@ async function remove(row) {
   if (state.conversation === row.dataset.id) state.set("conversation", null);
 }
 
-function save(row) {
-  const name = linkOf(row).textContent.replace(/[\\/:*?"<>|]/g, " ").slice(0, 80);
-  return attempt(() => download(`${at(row)}/export`, `${name}.md`, { asksKey: false, reconnects: true }));
-}
-
 const KEYS = {
   F2: rename,
   Delete: remove,
@@ -68,7 +66,7 @@ const KEYS = {
   ArrowUp: (row) => linkOf(row.previousElementSibling)?.focus(),
 };
 
-onRowButtons(list, { rename, save, delete: remove });
+onRowButtons(list, { rename, menu: openMenu, delete: remove });
 list.addEventListener("keydown", (event) => {
   if (!KEYS[event.key]) return;
   event.preventDefault();
@@ -76,8 +74,12 @@ list.addEventListener("keydown", (event) => {
 });
 byId("begin").addEventListener("click", () => state.set("conversation", null));
 state.on("conversation", (id) => {
-  const collection = list.querySelector(`[data-id="${id}"]`)?.dataset.collection;
-  if ([...byId("collection").options].some(({ value }) => value === collection)) state.set("collection", collection);
+  const collections = list.querySelector(`[data-id="${id}"]`)?.collections ?? [];
+  const names = [...byId("collection").options].map(({ value }) => value).filter((name) => collections.includes(name));
+  if (names.length) {
+    if (!names.includes(state.collection)) state.set("collection", names[0]);
+    askSeveral(names);
+  }
   [...list.children].filter(linkOf).forEach(mark);
 });
-for (const change of ["language", "answered", "key"]) state.on(change, () => paged.reload());
+for (const change of ["language", "answered", "key", "renamed"]) state.on(change, () => paged.reload());

@@ -15,10 +15,18 @@ export async function readInput(dialog) {
   return dialog.returnValue && (input.value.trim() || true);
 }
 
-// `question` and `action` are names of words; the question's may have a {name}.
-export function confirmOrPrompt(question, action, { name, hasInput = false } = {}) {
-  byId("prompt-text").textContent = phrase(question, { name });
+// `question` and `action` are names of words; the question's may have `values`.
+export function confirmOrPrompt(question, action, { hasInput = false, ...values } = {}) {
+  byId("prompt-text").textContent = phrase(question, values);
   byId("prompt-enter").textContent = words()[action];
-  Object.assign(byId("prompt-input"), { hidden: !hasInput, required: hasInput });
+  byId("prompt-enter").previousElementSibling.hidden = action === "close"; // there is nothing to cancel
+  byId("prompt-enter").className = action === "remove" ? "danger" : "";
+  Object.assign(byId("prompt-input"), { hidden: !hasInput, required: hasInput, placeholder: values.name ?? "" });
   return readInput(byId("prompt"));
 }
+
+// data-for="shortcuts" data-act="showModal" on a button: its invoker commands are younger than some browsers.
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-act]");
+  if (button) byId(button.dataset.for)[button.dataset.act]();
+});

@@ -2,7 +2,7 @@
 import { API, attempt, callWhenOnline, fetchWithKey, retryUntilReached, wait } from "./api.js";
 import { loadCollections } from "./collections.js";
 import { confirmOrPrompt } from "./dialogs.js";
-import { byId, copyOf, fill, joined } from "./elements.js";
+import { byId, copyOf, fill, joined, make } from "./elements.js";
 import { onRowButtons, PagedList, removeRow } from "./lists.js";
 import { readEvents } from "./sse.js";
 import { state } from "./state.js";
@@ -13,6 +13,7 @@ const MAX_PROGRESS_STREAMS = 2; // browsers open six connections to a server; an
 const find = byId("find-document");
 const underWay = byId("under-way"); // documents that are uploaded or processed, or failed
 const followed = new Set(); // ids
+const picked = new Set(); // ids, to be deleted together
 const at = (id, ending = "") => `/documents/${id}${ending}`;
 // A document whose stream has not told yet is shown in its row of those under way, which moves.
 const pages = { read: (cursor) => read("indexed", cursor), show: (entry) => show(entry, rowOf(entry.id) ?? undefined) };
@@ -38,32 +39,39 @@ async function reload() {
   const sent = [...underWay.children].filter((row) => isSent(row.dataset));
   underWay.replaceChildren(...sent, ...[...found.values()].map((entry) => show(entry)));
   followNext();
-  paged.reload();
+  await paged.reload();
+  state.emit("ingested"); // what the lists show is counted
 }
 
 // Shows a document in its row; `done` of `total` is its progress.
 function show(entry, row = copyOf("document")) {
-  const { id, filename, status, done, total } = entry;
-  const [name, progress] = [row.querySelector(".name"), row.querySelector("progress")];
+  const { id, filename, source, copies = [], status, done, total, error } = entry;
+  const [name, progress, pick] = [".name", "progress", ".pick"].map((selector) => row.querySelector(selector));
   row.className = status;
   row.dataset.id = id ?? "";
-  name.title = progress.ariaLabel = filename;
+  name.title = [source ?? filename, ...copies].join("\n");
+  progress.ariaLabel = filename;
+  Object.assign(pick, { ariaLabel: filename, checked: picked.has(id), hidden: !id || !["indexed", "error"].includes(status) });
+  row.entry = entry;
   fill(row, { ".name": filename, ".state": describe(entry) });
+  if (entry.is_searchable) name.replaceChildren(make("button.link.open", { type: "button" }, filename));
   progress.hidden = !["uploading", "processing"].includes(status);
   progress.removeAttribute("value"); // indeterminate
   if (total) Object.assign(progress, { max: total, value: done });
-  const shown = { retry: ["error"], cancel: ["waiting", "uploading", "processing", id && "uploaded"], delete: ["indexed", "error"] };
+  const shown = { retry: [!error?.is_final && "error"], cancel: ["waiting", "uploading", "processing", id && "uploaded"], delete: ["indexed", "error"] };
   for (const [act, statuses] of Object.entries(shown)) row.querySelector(`.${act}`).hidden = !statuses.includes(status);
   return row;
 }
 
-function describe({ status, stage, done, total, byte_count, error, message }) {
+const nameOf = (source) => source.split("/").pop();
+
+function describe({ status, stage, done, total, place, byte_count, copies, error, message }) {
   const { waiting, uploading, reading, steps } = words();
   if (message || error) return message ?? error.message;
-  if (status === "indexed") return joined(size(byte_count), total && phrase("passages", { n: total }));
+  if (status === "indexed") return joined(size(byte_count), total && phrase("passages", { n: total }), copies?.length && phrase("alsoAs", { names: copies.map(nameOf).join(", ") }));
   if (status === "uploading") return `${uploading} ${Math.floor(done * 100)} %`;
   if (status === "processing") return `${steps[stage] ?? reading} ${total ? `${done}/${total}` : ""}`;
-  return waiting;
+  return joined(waiting, place && phrase("place", { n: place.toLocaleString(state.language) }));
 }
 
 function size(bytes) {
@@ -129,7 +137,29 @@ async function remove(row) {
   const { id } = row.dataset;
   if (id && !await confirmOrPrompt("removeDocument", "remove", { name: row.querySelector(".name").textContent })) return;
   if (id && !await attempt(() => callWhenOnline(at(id), { method: "DELETE" }))) return;
+  pick(id, false);
   removeRow(row);
+  state.emit("ingested");
+}
+
+function pick(id, isPicked) {
+  picked[isPicked ? "add" : "delete"](id);
+  showPicked();
+}
+
+function showPicked() {
+  byId("picked").hidden = picked.size === 0;
+  fill(byId("picked"), { b: `(${picked.size})` });
+}
+
+async function removePicked() {
+  const ids = [...picked];
+  if (!await confirmOrPrompt("removeDocuments", "remove", { n: ids.length })) return;
+  if (!await attempt(() => callWhenOnline("/documents/bulk-delete", { method: "POST", body: { ids } }))) return;
+  for (const id of ids) (rowOf(id, paged.list) ?? rowOf(id))?.remove();
+  picked.clear();
+  find.focus(); // the button goes
+  showPicked();
   state.emit("ingested");
 }
 
@@ -141,23 +171,47 @@ async function post(row, ending, uploadAction) {
 }
 
 const actions = {
+  open: (row) => import("./document_view.js").then(({ openDocument }) => openDocument(row.entry, row.querySelector(".open"))),
   delete: remove,
   retry: (row) => post(row, "/reindex", row.upload?.retry),
   cancel: (row) => post(row, "/cancel", row.upload?.cancel),
 };
-for (const list of [underWay, paged.list]) onRowButtons(list, actions);
+for (const list of [underWay, paged.list]) {
+  onRowButtons(list, actions);
+  list.addEventListener("change", ({ target }) => pick(target.closest("li").dataset.id, target.checked));
+}
+byId("picked").addEventListener("click", removePicked);
 
-byId("upload").addEventListener("click", () => byId("files").click());
-byId("files").addEventListener("change", ({ target }) => {
-  for (const file of target.files) upload(file);
-  target.value = ""; // the same file may be chosen again
-});
+for (const [button, input] of [["upload", "files"], ["upload-folder", "folder"]]) {
+  byId(button).addEventListener("click", () => byId(input).click());
+  byId(input).addEventListener("change", async ({ target }) => {
+    const files = [...target.files];
+    target.value = ""; // the same file may be chosen again
+    for (const file of input === "folder" ? (await import("./folders.js")).visibleFiles(files) : files) upload(file);
+  });
+}
+
+byId("types").addEventListener("toggle", ({ target }) => attempt(async () => {
+  const { suffixes } = await callWhenOnline("/documents/types");
+  fill(target, { p: suffixes.join(", ") });
+}));
 
 const isDrop = (event) => event.dataTransfer?.types.includes("Files") && (event.preventDefault(), true);
 addEventListener("dragover", (event) => { if (isDrop(event)) document.body.dataset.drop = words().drop; });
 addEventListener("dragleave", ({ relatedTarget }) => { if (!relatedTarget) delete document.body.dataset.drop; });
 addEventListener("drop", (event) => {
   delete document.body.dataset.drop;
-  if (isDrop(event)) for (const file of event.dataTransfer.files) upload(file);
+  if (isDrop(event)) for (const item of event.dataTransfer.items) if (item.kind === "file") take(item);
+});
+
+function take(item) {
+  const folder = item.webkitGetAsEntry();
+  if (!folder?.isDirectory) return upload(item.getAsFile());
+  return attempt(async () => (await import("./folders.js")).readFolder(folder, upload));
+}
+
+state.on("collection", () => {
+  picked.clear();
+  showPicked();
 });
 state.on("documents", reload);

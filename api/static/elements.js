@@ -32,6 +32,13 @@ export function makeButton(kind, action, ...content) {
   return button;
 }
 
+// The nodes of HTML that the server has sanitized. Nothing runs or loads in the document that it is parsed in.
+export function nodesOf(html) {
+  const { body } = new DOMParser().parseFromString(html, "text/html");
+  for (const wide of body.querySelectorAll("table, pre")) wide.tabIndex = 0; // to scroll by keyboard
+  return [...body.childNodes];
+}
+
 // A copy of a template's element, in the page's language.
 export function copyOf(template) {
   const element = byId(template).content.firstElementChild.cloneNode(true);
@@ -48,5 +55,5 @@ export function fill(element, texts) {
 // Facts in a line; those that are missing are skipped.
 export const joined = (...facts) => facts.filter(Boolean).join(" · ");
 
-// A label of at most 90 characters.
-export const shortened = (text) => (text.length > 90 ? `${text.slice(0, 89).trimEnd()}…` : text);
+// A label of at most so many characters.
+export const shortened = (text, most = 90) => (text.length > most ? `${text.slice(0, most - 1).trimEnd()}…` : text);

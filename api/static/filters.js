@@ -71,6 +71,11 @@ state.on("facets", (found) => {
   facets = found;
   showChoices();
 });
+// In place of those that are chosen.
+state.on("filter", ({ field, values }) => {
+  chosen = {};
+  choose(field, values);
+});
 state.on("collection", () => {
   chosen = {};
   state.set("filters", null);

@@ -7,15 +7,12 @@ import { words } from "./words.js";
 export class PagedList {
   #requests = 0;
   #cursor = null;
+  #typing = null;
   #end = new IntersectionObserver((entries) => { if (entries.some((entry) => entry.isIntersecting)) this.reload(this.#cursor); });
 
   constructor(list, { find, read, show, empty, search = () => this.reload() }) {
     Object.assign(this, { list, find, read, show, empty });
-    let typing;
-    find.addEventListener("input", () => {
-      clearTimeout(typing);
-      typing = setTimeout(search, 200);
-    });
+    find.addEventListener("input", () => { clearTimeout(this.#typing); this.#typing = setTimeout(search, 200); });
   }
 
   // Reads the first page, or the one after a cursor.
@@ -24,6 +21,8 @@ export class PagedList {
     const request = this.#requests += 1;
     const [entries, next, failure] = await this.read(cursor).catch((error) => [[], null, error.message]);
     if (request !== this.#requests) return; // a newer request is on its way
+    const field = this.list.querySelector("input:not([type])");
+    if (field) return void field.addEventListener("edited", () => this.reload(cursor)); // it would go from under the typing
     const focused = this.list.contains(document.activeElement) && document.activeElement.closest("li").dataset.id;
     this.list[cursor ? "append" : "replaceChildren"](...entries.map((entry) => this.show(entry)));
     if (focused) this.list.querySelector(`[data-id="${focused}"] :is(a, button)`)?.focus({ preventScroll: true });

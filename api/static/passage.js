@@ -2,31 +2,41 @@
 import { ApiError, download } from "./api.js";
 import { byId, fill, make } from "./elements.js";
 import { pathOf, readPassage } from "./passage_parts.js";
-import { words } from "./words.js";
+import { state } from "./state.js";
+import { phrase, words } from "./words.js";
 
 const CONTEXT_CHARS = 1500; // before and after the quote
 
 const dialog = byId("passage");
 const body = byId("passage-body");
-let open = null; // {citations, index, sources, view: {before, after, page}}
+const askButton = byId("passage-ask");
+let open = null; // {citations, index, sources, view: {before, after, page, starts}}
 
 const cited = () => open.citations[open.index];
 const source = () => open.sources.get(cited().number);
 const announce = (text) => fill(dialog, { "#passage-place": text });
 
-// `citations` are citations, or a chain's edges with their numbers; `sources` the answer's by number; `trigger` gets the focus back.
-export function openPassage(citations, index, { sources, trigger }) {
+// `citations` are citations, or a chain's edges with their numbers; one without a quote is all of its document. `sources` are the
+// answer's by number; `trigger` gets the focus back; `tools` stand over the text.
+export function openPassage(citations, index, { sources, trigger, tools = [] }) {
   open = { citations, sources };
+  byId("passage-tools").replaceChildren(...tools);
   trigger.focus(); // where the dialog leaves it
   dialog.showModal();
   go(index);
 }
 
+// Shows other passages of the open document.
+export function showPassages(citations) {
+  open.citations = citations;
+  go(0);
+}
+
 function go(index) {
   const { length } = open.citations;
-  Object.assign(open, { index: (index + length) % length, view: { before: CONTEXT_CHARS, after: CONTEXT_CHARS, page: null } });
+  Object.assign(open, { index: (index + length) % length, view: { before: CONTEXT_CHARS, after: CONTEXT_CHARS, page: null, starts: [0] } });
   byId("passage-steps").hidden = length < 2;
-  byId("passage-copy").hidden = !navigator.clipboard; // only secure pages have it
+  byId("passage-copy").hidden = !cited().quote || !navigator.clipboard; // only secure pages have it
   fill(dialog, { h2: source().title || source().filename, "#passage-count": `${open.index + 1}/${length}`, "#passage-place": "" });
   body.replaceChildren(make("p.opening", words().opening));
   load();
@@ -48,7 +58,7 @@ function show(parts) {
   body.replaceChildren(...parts);
   const place = body.querySelector(".box, mark");
   if (isFirst) place?.scrollIntoView({ block: "center", inline: "center" });
-  else if (open.view.page) body.scrollTop = 0;
+  else if (open.view.page || !place) body.scrollTop = 0;
   else body.scrollTop += place.getBoundingClientRect().top - before;
   if (pressed) (body.getElementsByClassName(pressed)[0] ?? body).focus({ preventScroll: true });
 }
@@ -65,10 +75,23 @@ async function copy() {
   announce(words().quoteCopied);
 }
 
-const actions = { previous: () => go(open.index - 1), next: () => go(open.index + 1), original: downloadOriginal, copy };
+const selection = () => (body.contains(getSelection().anchorNode) ? getSelection().toString().trim() : "");
+
+// The next question is asked of this document, and about the text that is selected in it.
+function ask() {
+  const text = selection();
+  dialog.close();
+  state.emit("filter", { field: "filename", values: [source().filename ?? cited().filename] });
+  if (text) byId("question").value += phrase("selected", { text });
+  byId("skip").click(); // to the question box, also from under the sidebar
+}
+
+askButton.addEventListener("mousedown", (event) => event.preventDefault()); // it would end the selection
+document.addEventListener("selectionchange", () => { askButton.textContent = words()[selection() ? "askSelection" : "askDocument"]; });
+const actions = { previous: () => go(open.index - 1), next: () => go(open.index + 1), original: downloadOriginal, copy, ask };
 for (const [name, action] of Object.entries(actions)) byId(`passage-${name}`).addEventListener("click", action);
 dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close()); // on the backdrop
 dialog.addEventListener("keydown", ({ key, target }) => {
   const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
-  if (step && open.citations.length > 1 && !target.closest(".sheet")) go(open.index + step);
+  if (step && open.citations.length > 1 && !target.closest(".sheet, table, pre, input")) go(open.index + step);
 });

@@ -1,7 +1,8 @@
 // Elements for a passage: lines, a page, a sheet. Offsets are Unicode code points, as the server counts them.
-import { make } from "./elements.js";
+import { make, nodesOf } from "./elements.js";
 
-export function textElement(text, { start_char, end_char }) {
+export function textElement(text, { start_char, end_char, quote }) {
+  if (text.html) return htmlElement(text, quote);
   let place = text.start_char;
   const lines = text.content.split("\n").map((line) => {
     const characters = Array.from(line);
@@ -12,6 +13,13 @@ export function textElement(text, { start_char, end_char }) {
   });
   const list = make(text.media_type.startsWith("text/") ? "ol.lines.numbered" : "ol.lines", lines);
   return Object.assign(list, { start: text.first_line, lang: text.language });
+}
+
+// Without a quote, what was asked for is no quote either.
+function htmlElement({ html, language }, quote) {
+  const element = make("div.prose", { lang: language }, nodesOf(html));
+  if (!quote) for (const mark of element.querySelectorAll("mark")) mark.replaceWith(...mark.childNodes);
+  return element;
 }
 
 // A canvas: an image that needs the key in a header has no address for an <img>.
@@ -26,10 +34,10 @@ export function pageElement(bitmap, boxes, label) {
   return make("figure", scrollable(make("div.page", canvas, shades), label), make("figcaption", label));
 }
 
-// `cells` is the cited range: "B3:C4".
+// `cells` is the cited range: "B3:C4", or empty.
 export function sheetElement({ columns, headers, rows }, { cells, sheet, filename }) {
   const corners = [...cells.matchAll(/([A-Z]+)(\d+)/g)].map(([, letters, row]) => [columns.indexOf(letters), Number(row)]);
-  const [[left, top], [right, bottom]] = [corners[0], corners.at(-1)];
+  const [[left, top], [right, bottom]] = [corners[0] ?? [], corners.at(-1) ?? []];
   const isCited = (column, row) => left <= column && column <= right && top <= row && row <= bottom;
   const head = [columns, headers].map((names) => make("tr", make("td"), names.map((name) => make("th", name))));
   const body = rows.map(({ number, values }) => make("tr", make("th", number), values.map((value, column) =>
@@ -38,7 +46,7 @@ export function sheetElement({ columns, headers, rows }, { cells, sheet, filenam
   return scrollable(make("table", make("caption", name), make("thead", head), make("tbody", body)), name);
 }
 
-const kindOf = (value) => value.length > 24 ? "long" : value === "" || isNaN(value) ? "" : "amount";
+export const kindOf = (value) => value.length > 24 ? "long" : value === "" || isNaN(value) ? "" : "amount";
 
 // Focusable, to scroll by keyboard.
-const scrollable = (element, label) => make("div.sheet", { tabIndex: 0, role: "group", ariaLabel: label }, element);
+export const scrollable = (element, label) => make("div.sheet", { tabIndex: 0, role: "group", ariaLabel: label }, element);

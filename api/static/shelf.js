@@ -59,10 +59,11 @@ for (const id of ["skip", "begin"]) byId(id).addEventListener("click", goToQuest
 state.on("conversation", closeDrawer);
 open(page.shelf === "open");
 
-// Without documents the page offers to upload some; the example questions are about the demo's.
+// Without documents the page offers to upload some.
 state.on("facets", (facets) => {
-  byId("first-upload").hidden = Boolean(facets?.document_count) || state.locked;
-  byId("examples").hidden = state.collection !== "demo";
+  const isEmpty = state.collection ? facets?.document_count === 0 : !state.locked;
+  byId("first-upload").hidden = !isEmpty;
+  byId("welcome").firstElementChild.textContent = words()[isEmpty ? "welcomeFirst" : "welcome"];
 });
 byId("first-upload").addEventListener("click", () => {
   open(true);

@@ -3,9 +3,11 @@ class State extends EventTarget {
   theme = null; // "system", "light" or "dark"
   language = null; // "es", "fr" or "en"
   collection = null; // its name; null: all
+  asked = null; // names of several that are asked together; null: the collection alone
   conversation = null; // its id; null: a new one
   filters = null; // as the API takes them; null: none
   online = true; // whether the last request reached the server
+  user = null; // the name of who has signed in
   locked = false; // whether the server asks for a key that the person has not entered
 
   // Notifies the listeners if the value is a new one.
@@ -15,7 +17,7 @@ class State extends EventTarget {
     this.emit(name, value);
   }
 
-  // Also for events that change no value: emit("answered", {conversation}).
+  // Also for events that change no value: emit("answered", {conversation}), emit("quoted", turn), emit("model").
   emit(name, detail) {
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }

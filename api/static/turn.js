@@ -5,6 +5,8 @@ import { callWhenOnline } from "./api.js";
 import { drawChain } from "./chain.js";
 import { copyOf, fill, joined, make, makeButton } from "./elements.js";
 import { openPassage } from "./passage.js";
+import { state } from "./state.js";
+import { showTable } from "./table.js";
 import { makeVotes } from "./votes.js";
 import { duration, words } from "./words.js";
 
@@ -15,13 +17,15 @@ export class Turn {
   ids = {}; // of the messages: "question" and "answer"
   sources = new Map(); // by number
   citations = []; // those without a number are statements that no source supports
+  language = ""; // of the answer
   text = "";
   shown = 0; // characters of the text
   ended = false;
   element = copyOf("turn");
-  open = (citations, index, trigger) => openPassage(citations, index, { sources: this.sources, trigger });
+  open = (citations, index, trigger) => (this.actions ? openPassage(citations, index, { sources: this.sources, trigger })
+    : this.openSource(citations[index].number));
 
-  // `actions` of its buttons: again(turn), edit(turn, text), show(turn, message).
+  // `actions` of its buttons: again(turn), edit(turn, text), show(turn, message); without them it is only read.
   constructor(question, actions) {
     Object.assign(this, { question, actions });
     const form = this.find(".editing");
@@ -69,7 +73,8 @@ export class Turn {
     if (list === this.shownSources) return; // `done` usually repeats them: keep the open ones open
     this.shownSources = list;
     this.sources = new Map(sources.map((source) => [source.number, source]));
-    this.find(".sources ul").replaceChildren(...sources.map(sourceElement));
+    const isNamed = sources.some(({ collection }) => collection && collection !== state.collection);
+    this.find(".sources ul").replaceChildren(...sources.map((source) => sourceElement(source, isNamed && source.collection)));
     this.find(".sources").hidden = sources.length === 0;
   }
 
@@ -85,18 +90,22 @@ export class Turn {
   onDone(done) {
     const answer = this.find(".answer");
     this.onSources(done);
-    Object.assign(this, { ended: true, text: done.answer, shown: done.answer.length, citations: done.citations ?? [] });
+    const { answer: text, citations = [], language = "" } = done;
+    Object.assign(this, { ended: true, text, shown: text.length, citations, language });
     if (done.outcome) this.element.dataset.outcome = done.outcome;
     if (done.found === false) fill(this.element, { ".sources h3": words().consulted });
-    answer.lang = done.language ?? "";
+    answer.lang = language;
     answer.classList.remove("plain");
     showAnswer(answer, done, (number, position) => this.markButton(number, position));
     showChecks(this.find(".checks"), done.statements ?? [], answer);
+    if (done.table) showTable(this.find(".table"), done, this);
     if (done.timings_ms) this.showTimings(done.timings_ms, done.chat_model);
     drawChain(this.find(".chain"), done.paths ?? [], this.citations, this.open);
     for (const message of [...(done.degraded_messages ?? []), ...(done.warnings ?? [])]) this.note(message);
     if (done.erased) this.note(words().erased);
-    if (done.message_id) this.showActions(done);
+    this.showCitations(done);
+    if (done.message_id) this.identify("answer", { id: done.message_id, versions: done.versions });
+    if (done.chat_model === "extractive") state.emit("quoted", this);
   }
 
   // Shows the model and the duration of each stage.
@@ -106,15 +115,14 @@ export class Turn {
     fill(this.element, { ".made summary": joined(duration(timings.total), model === "extractive" ? words().extractive : model) });
   }
 
-  // Shows the versions and feedback of a saved answer.
-  showActions({ message_id: id, versions, feedback = [] }) {
-    this.identify("answer", { id, versions });
-    const path = `/conversations/${this.conversation}/messages/${id}`;
-    const given = (position) => feedback.find(({ citation }) => citation === position);
-    this.find(".of-answer .votes").replaceWith(makeVotes(`${path}/feedback`, given(0), words().voteAnswer));
+  // Shows the quotes; of a saved answer, also the feedback on it and on each of them.
+  showCitations({ message_id: id, feedback = [] }) {
+    const votes = (part, position, label) => id && makeVotes(`/conversations/${this.conversation}/messages/${id}${part}/feedback`,
+      feedback.find(({ citation }) => citation === position), label);
+    if (id) this.find(".of-answer .votes").replaceWith(votes("", 0, words().voteAnswer));
     for (const [index, citation] of this.citations.entries()) {
-      const votes = makeVotes(`${path}/citations/${index + 1}/feedback`, given(index + 1), words().voteCitation);
-      this.find(`.sources [data-number="${citation.number}"] .cited`)?.append(citedLine(citation, votes));
+      const line = citedLine(citation, votes(`/citations/${index + 1}`, index + 1, words().voteCitation));
+      this.find(`.sources [data-number="${citation.number}"] .cited`)?.append(line);
     }
   }
 
@@ -163,7 +171,13 @@ export class Turn {
     const cited = this.citations.filter(({ number }) => number);
     const index = position ? cited.indexOf(this.citations[position - 1]) : [...this.element.querySelectorAll(".answer .mark")].indexOf(button);
     if (cited[index]) this.open(cited, index, button);
-    else this.find(`.sources [data-number="${button.dataset.number}"] details`).open = true; // not verified yet
+    else this.openSource(button.dataset.number); // not verified yet
+  }
+
+  openSource(number) {
+    const source = this.find(`.sources [data-number="${number}"] details`);
+    source.open = true;
+    source.scrollIntoView({ block: "nearest" });
   }
 
   edit(isEdited) {

@@ -10,7 +10,7 @@ let running = 0;
 // Resolves to the accepted document. `onProgress` gets the share of the file that has been sent, 0 to 1. The idempotency key makes
 // resending safe.
 export async function send(file, { collection, signal, onProgress }) {
-  const random = crypto.getRandomValues(new Uint8Array(16)).toHex();
+  const random = crypto.getRandomValues(new BigUint64Array(2)).join("-");
   const body = new FormData();
   body.append("files", file);
   if (collection) body.append("collection", collection);

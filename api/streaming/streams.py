@@ -146,6 +146,10 @@ class Streams:
         self._schedule(stream)
         return stream
 
+    def count_running(self, owner: str) -> tuple[int, int]:
+        """Return how many streams of the owner are being made, and how many of all owners."""
+        return sum(self._streams[of].owner == owner for of in self._runs if of in self._streams), len(self._runs)
+
     def find(self, stream_id: str, owner: str) -> Stream:
         """Raises StreamNotFound, in the same words for a stream of somebody else's."""
         stream = self._streams.get(stream_id)
@@ -241,6 +245,8 @@ WRITE_SECONDS = 0.2  # from an event to its place in the log
 BEAT_SECONDS = 0.5  # between signs of life of a stream in which nothing is said
 POLL_SECONDS = 0.15
 BEHIND_SECONDS = DEAD_SECONDS + 1  # that the log may lack what a reader has seen: of a dead maker it is known by then
+NEWS_SECONDS = 0.25  # between two questions of a stream that tells what changes in the database
+OWNER_POLLS_PER_SECOND, POLLS_PER_SECOND = 10, 40  # that such streams make at most in one process
 SWEEP_SECONDS = 30
 WAIT_SECONDS = 0.5  # for a database that is away: an answer begins without it, a process ends without it
 
@@ -336,6 +342,11 @@ class SharedStreams:
         stream = self._streams.start(events, owner, stream_id)
         self._made[stream.id] = _Made(stream)
         return stream
+
+    def poll_seconds(self, owner: str) -> float:
+        """Return the interval at which a stream asks the database for news: longer, the more streams do so here."""
+        owned, running = self._streams.count_running(owner)
+        return max(NEWS_SECONDS, owned / OWNER_POLLS_PER_SECOND, running / POLLS_PER_SECOND)
 
     async def find(self, stream_id: str, owner: str) -> Stream | RemoteStream:
         """Raises StreamNotFound, in the same words for a stream of somebody else's."""

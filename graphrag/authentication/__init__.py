@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from graphrag.authentication.api_keys import ApiKeys
 from graphrag.authentication.identity import Identity
+from graphrag.authentication.openid import SignIn, open_sign_in
+from graphrag.authentication.sessions import PREFIX
 from graphrag.authentication.tokens import Tokens, open_tokens
 from graphrag.config.service import AuthenticationConfig
 from graphrag.db.database import Database
@@ -15,6 +18,7 @@ class Authentication:
     owner: str
     api_keys: ApiKeys
     way: ApiKeys | Tokens | None  # None: nobody is asked
+    sign_in: SignIn | None  # beside the way, in a browser
 
     async def open(self) -> None:
         """Raises InvalidSettings."""
@@ -25,19 +29,21 @@ class Authentication:
         await self.api_keys.close()
 
     async def identify(self, credential: str | None) -> Identity:
-        """Return the identity behind an API key or a token; None stands for a request without one.
+        """Return the identity behind an API key, a token or a session; None stands for a request without one.
 
         Raises Unauthorized, AuthenticationUnavailable or DatabaseUnavailable.
         """
+        if self.sign_in and credential and credential.startswith(PREFIX):
+            return self.sign_in.sessions.identify(credential)
         return await self.way.identify(credential) if self.way else Identity(self.owner)
 
 
-def open_authentication(config: AuthenticationConfig, database: Database) -> Authentication:
-    """Raises InvalidSettings."""
+def open_authentication(config: AuthenticationConfig, home: Path, database: Database) -> Authentication:
+    """`home` keeps what signs sessions. Raises InvalidSettings."""
     api_keys = ApiKeys(database)
     ways: dict[str, Callable[[], ApiKeys | Tokens | None]] = {
         "none": lambda: None,
         "api_key": lambda: api_keys,
         "jwt": lambda: open_tokens(config),
     }
-    return Authentication(config.owner, api_keys, ways[config.auth]())
+    return Authentication(config.owner, api_keys, ways[config.auth](), open_sign_in(config, home))

@@ -30,10 +30,12 @@ Jwk = Mapping[str, Any]
 class IssuerKeys:
     """Read when they are needed, and again from time to time. Who needs a key that is known waits for nobody."""
 
-    def __init__(self, source: str, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Raises InvalidSettings."""
-        self._source, self._clock = source, clock
-        self._address = _address(source)
+    def __init__(
+        self, source: str, *, setting: str = "RAG_JWT_JWKS", clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`setting` names the source in errors. Raises InvalidSettings."""
+        self._source, self._setting, self._clock = source, setting, clock
+        self._address = trusted_address(source, setting)
         self._keys: dict[str | None, Jwk] = {}
         self._read_at = self._next_read_at = -float("inf")
         self._reading = asyncio.Lock()
@@ -44,7 +46,7 @@ class IssuerKeys:
             try:
                 await self._read()
             except (OSError, ValueError) as exc:
-                raise InvalidSettings(f"RAG_JWT_JWKS: {self._source} holds no keys that can be used: {exc}") from exc
+                raise InvalidSettings(f"{self._setting}: {self._source} holds no keys that can be used: {exc}") from exc
 
     async def find(self, key_id: str | None) -> Jwk | None:
         """Return the issuer's key of this id, or None; a token without an id means the only key.
@@ -55,7 +57,7 @@ class IssuerKeys:
             async with self._reading:
                 await self._read_again(key_id)
         if self._clock() - self._read_at > KEPT_SECONDS:
-            raise AuthenticationUnavailable("The keys of the issuer (RAG_JWT_JWKS) can't be read: try again.")
+            raise AuthenticationUnavailable(f"The keys of the issuer ({self._setting}) can't be read: try again.")
         if key_id is None and len(self._keys) == 1:
             return next(iter(self._keys.values()))
         return self._keys.get(key_id)
@@ -73,7 +75,7 @@ class IssuerKeys:
             log.warning("issuer's keys not read", source=self._source, error=exc)
 
     async def _read(self) -> None:
-        text = await (self._fetch(self._address) if self._address else asyncio.to_thread(self._read_file))
+        text = await (fetch(self._address) if self._address else asyncio.to_thread(self._read_file))
         self._keys = _usable(text)
         self._read_at = self._clock()
         self._next_read_at = self._read_at + PAUSE_SECONDS
@@ -81,32 +83,41 @@ class IssuerKeys:
     def _read_file(self) -> bytes:
         return Path(self._source).read_bytes()
 
-    async def _fetch(self, address: httpx.URL) -> bytes:
-        """Fetch the key set without following redirects: they would lead to an address that the settings don't name."""
-        content = b""
-        async with asyncio.timeout(READ_SECONDS), httpx.AsyncClient() as client, client.stream("GET", address) as got:
-            if got.status_code != 200:
-                raise ValueError(f"status {got.status_code}")
-            async for part in got.aiter_bytes():
-                content += part
-                if len(content) > MAX_BYTES:
-                    raise ValueError(f"more than {MAX_BYTES} bytes")
-        return content
+
+async def fetch(address: httpx.URL, **form: Any) -> bytes:
+    """Return what an issuer's address answers; a `form` and its credentials are posted.
+
+    Redirects are not followed: they would lead to an address that the settings don't name. Raises ValueError,
+    TimeoutError or httpx.HTTPError.
+    """
+    content = b""
+    method = "POST" if form else "GET"
+    async with (
+        asyncio.timeout(READ_SECONDS),
+        httpx.AsyncClient() as client,
+        client.stream(method, address, **form) as got,
+    ):
+        if got.status_code != 200:
+            raise ValueError(f"status {got.status_code}")
+        async for part in got.aiter_bytes():
+            content += part
+            if len(content) > MAX_BYTES:
+                raise ValueError(f"more than {MAX_BYTES} bytes")
+    return content
 
 
-def _address(source: str) -> httpx.URL | None:
-    """None: it is a file."""
+def trusted_address(source: str, setting: str) -> httpx.URL | None:
+    """Return the address that a setting names; None where it is a file. Raises InvalidSettings."""
     if "://" not in source:
         return None
     try:
         address = httpx.URL(source)
     except httpx.InvalidURL as exc:
-        raise InvalidSettings(f"RAG_JWT_JWKS={source} is no address: {exc}. Name an https address, or a file.") from exc
+        raise InvalidSettings(f"{setting}={source} is no address: {exc}. Name an https address.") from exc
     if address.host and (address.scheme == "https" or (address.scheme == "http" and is_loopback(address.host))):
         return address
     raise InvalidSettings(
-        f"RAG_JWT_JWKS={source}: over a network the issuer's keys are only read with https. Name an https "
-        "address, or a file."
+        f"{setting}={source}: over a network an issuer is only asked with https. Name an https address."
     )
 
 
@@ -153,20 +164,27 @@ class Tokens:
 
     async def identify(self, token: str | None) -> Identity:
         """Raises Unauthorized or AuthenticationUnavailable."""
-        if not token or len(token) > MAX_CHARS:
-            raise Unauthorized(REFUSED)
-        try:
-            claims = await self._verify(token)
-        # The text is anybody's: numbers without end and brackets without end are no errors of the library's own.
-        except (jwt.PyJWTError, ValueError, TypeError, ArithmeticError, RecursionError) as exc:
-            log.info("token refused", reason=type(exc).__name__)
-            raise Unauthorized(REFUSED) from exc
+        claims = await self.verify(token)
         if not is_owner_name(claims["sub"]):
             log.info("token refused", reason="sub")
             raise Unauthorized(REFUSED)
         return Identity(claims["sub"], _scopes(claims))
 
-    async def _verify(self, token: str) -> dict[str, Any]:
+    async def verify(self, token: str | None) -> dict[str, Any]:
+        """Return the claims of a token that this issuer signed for this audience, and that holds now.
+
+        Raises Unauthorized or AuthenticationUnavailable.
+        """
+        if not token or len(token) > MAX_CHARS:
+            raise Unauthorized(REFUSED)
+        try:
+            return await self._decode(token)
+        # The text is anybody's: numbers without end and brackets without end are no errors of the library's own.
+        except (jwt.PyJWTError, ValueError, TypeError, ArithmeticError, RecursionError) as exc:
+            log.info("token refused", reason=type(exc).__name__)
+            raise Unauthorized(REFUSED) from exc
+
+    async def _decode(self, token: str) -> dict[str, Any]:
         header = jwt.get_unverified_header(token)
         algorithm = header.get("alg")
         if algorithm not in self.algorithms:

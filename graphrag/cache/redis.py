@@ -66,7 +66,7 @@ def open_redis(url: str) -> "Redis":
         from redis.asyncio.retry import Retry
         from redis.backoff import NoBackoff
     except ImportError as exc:
-        raise MissingExtra(f"REDIS_URL needs: {install_command('redis')}") from exc
+        raise MissingExtra.of("REDIS_URL", install_command("redis")) from exc
     once = Retry(NoBackoff(), 0)  # whoever asks would wait for each further time
     try:
         database = urlsplit(url).path.strip("/")

@@ -94,9 +94,9 @@ def _sentence_before(match: CueMatch) -> Span:
     g, s, span = match.g, match.s, match.previous
     if span is None:
         return Span(match.lo, match.lo)
-    first = g.search.match(s, match.text.trim(span.start, span.end).start, span.end)
-    if first and g.cue_of(first).form in (Form.THEREFORE, Form.REASON, Form.OUTCOME):
-        span = Span(first.end(), span.end)
+    first = g.cue_at(s, match.text.trim(span.start, span.end).start, span.end)
+    if first and first[0].form in (Form.THEREFORE, Form.REASON, Form.OUTCOME):
+        span = Span(first[1].end(), span.end)
     report = g.reporting.search(s, span.start, span.end)
     if (
         report
@@ -222,7 +222,7 @@ def _therefore(match: CueMatch) -> Draft | None:
     """Cause. Therefore effect; «Resultado: …», "The reason: …", of what is said before."""
     before, is_across = _stated_before(match, match.start)
     is_label = match.cue.form in (Form.OUTCOME, Form.REASON)
-    if is_label and not is_across and match.s[: match.start].rstrip()[-1:] not in ";:,—–(.":
+    if is_label and not is_across and match.s[match.lo : match.start].rstrip()[-1:] not in ";:,—–(.":
         return None
     after = match.text.clause_after(match.end, match.right)
     ends = (after, before) if match.cue.form is Form.REASON else (before, after)

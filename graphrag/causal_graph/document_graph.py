@@ -6,7 +6,6 @@ from uuid import UUID, uuid5
 
 from graphrag.causal_graph.concepts import concept_key
 from graphrag.causal_graph.extraction import extract_from_chunks
-from graphrag.causal_graph.model_extraction import merge
 from graphrag.linguistics.names import NameRecognizer, mentions, name_key
 from graphrag.models import Chunk
 from graphrag.models.graph import CausalEdge, CausalRelation, ChunkGraph, Entity, Mention
@@ -33,14 +32,6 @@ async def with_names(
     return [
         replace(graph, mentions=(*graph.mentions, *(Mention(key) for name in names if (key := name_key(name)))))
         for graph, names in zip(graphs, found, strict=True)
-    ]
-
-
-def with_relations(graphs: Sequence[ChunkGraph], found: Sequence[Sequence[CausalRelation]]) -> list[ChunkGraph]:
-    """Each chunk's with what a model has found in it."""
-    return [
-        replace(graph, relations=merge(graph.relations, relations))
-        for graph, relations in zip(graphs, found, strict=True)
     ]
 
 

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from graphrag.causal_graph.clauses import ClauseFinder
 from graphrag.causal_graph.cue_readings import CueMatch, Draft, read_cue
@@ -13,9 +13,10 @@ from graphrag.linguistics.language import ANSWER_LANGUAGES
 from graphrag.linguistics.normalization import normalize
 from graphrag.linguistics.sentences import is_heading, split_sentences, trim_space
 from graphrag.models import Chunk, Span
-from graphrag.models.graph import CausalRelation
+from graphrag.models.graph import CausalRelation, Polarity
 
 REACH = 400  # characters to either side of a cue; no clause is longer, but a text without full stops may be
+MOST_CUES = 20  # of a sentence; what has more of them is no prose
 _MENTION = re.compile(r"\b(?:word|palabra|mot|término|conjunción|conjunction|terme|conjonction)\s+[\"'«“‘]?\s*$")
 _QUOTES = "«\"“‘'", "»\"”’'"
 _CLAUSE_MARKS = ',;:.(¿¡«"–—'
@@ -38,6 +39,11 @@ def extract_relations(text: str, *, language: str) -> list[CausalRelation]:
     return relations
 
 
+def states_cause(text: str, *, language: str) -> bool:
+    """Return whether a text gives a cause as a fact."""
+    return any(relation.polarity is Polarity.FACT for relation in extract_relations(text, language=language))
+
+
 def extract_from_chunks(text: str, chunks: Sequence[Chunk], *, language: str) -> list[tuple[CausalRelation, ...]]:
     """The relations of a document, those of each chunk whose quotes begin in it. Chunks tile the text, in order."""
     found: list[list[CausalRelation]] = [[] for _ in chunks]
@@ -49,6 +55,8 @@ def extract_from_chunks(text: str, chunks: Sequence[Chunk], *, language: str) ->
 
 def _read_sentence(finder: ClauseFinder, sentence: Span, previous: Span | None) -> list[Draft]:
     found = _find_cues(finder, sentence)
+    if not found:
+        return []
     ends = [match.end() if cue.form in CONNECTIVES else -1 for cue, match in found]
     lefts = accumulate(ends, max, initial=sentence.start)
     rights = [sentence.end]
@@ -66,11 +74,9 @@ def _read_sentence(finder: ClauseFinder, sentence: Span, previous: Span | None) 
 
 
 def _find_cues(finder: ClauseFinder, sentence: Span) -> list[tuple[Cue, re.Match[str]]]:
-    grammar = finder.g
-    found = [(grammar.cue_of(match), match) for match in grammar.find_cues(finder.s, sentence.start, sentence.end)]
     return [
         (cue, match)
-        for cue, match in found
+        for cue, match in islice(finder.g.find_cues(finder.s, sentence.start, sentence.end), MOST_CUES)
         if not _is_mentioned(finder.s, match)
         and (cue.form not in OPENERS or _opens_clause(finder, sentence.start, match.start()))
     ]

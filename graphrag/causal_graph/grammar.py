@@ -40,7 +40,7 @@ CONNECTIVES = frozenset({Form.BECAUSE, Form.BECAUSE_OF, Form.GIVEN_THAT, Form.SO
 
 
 _ANYTHING, _NOTHING = re.compile(""), re.compile("(?!)")
-_WORD_START = re.compile(r"(?<![\w-])\S")
+_WORD = re.compile(r"[\w-]+[^\w\s-]?|[^\w\s-]")  # or a mark that does not stand right after a word
 
 
 class Cue(Rules):
@@ -132,38 +132,30 @@ class CausalGrammar(Rules):
         )
         return Polarity.HYPOTHETICAL if is_hypothetical else Polarity.FACT
 
-    @cached_property
-    def search(self) -> re.Pattern[str]:
-        return self._any_of(tuple(range(len(self.cues))))
-
-    def find_cues(self, s: str, start: int, end: int) -> Iterator[re.Match[str]]:
-        """Yield the matches of `search`, trying at each word only the cues that may begin with its first letters."""
+    def find_cues(self, s: str, start: int, end: int) -> Iterator[tuple[Cue, re.Match[str]]]:
+        """Yield the cues of a text with their matches, which do not overlap."""
         passed = start
-        for word in _WORD_START.finditer(s, start, end):
+        for word in _WORD.finditer(s, start, end):
             at = word.start()
-            if at < passed or not (numbers := self._index.candidates(s[at : at + PatternIndex.LETTERS])):
-                continue
-            if match := self._any_of(numbers).match(s, at, end):
-                passed = max(match.end(), at + 1)
-                yield match
+            if at >= passed and (found := self.cue_at(s, at, end)):
+                passed = max(found[1].end(), at + 1)
+                yield found
+
+    def cue_at(self, s: str, at: int, end: int) -> tuple[Cue, re.Match[str]] | None:
+        """Return the first cue that matches right there; only those that may begin with the same letters are tried."""
+        for number in self._index.candidates(s[at : at + PatternIndex.LETTERS]):
+            if match := self._patterns[number].match(s, at, end):
+                return self.cues[number], match
+        return None
 
     @cached_property
     def _index(self) -> PatternIndex:
         return PatternIndex(cue.pattern for cue in self.cues)
 
     @cached_property
-    def _compiled(self) -> dict[tuple[int, ...], re.Pattern[str]]:
-        return {}
-
-    def _any_of(self, numbers: tuple[int, ...]) -> re.Pattern[str]:
-        if numbers not in self._compiled:
-            alternatives = "|".join(f"(?P<c{number}>{self.cues[number].pattern})" for number in numbers)
-            # A cue may end in «d'».
-            self._compiled[numbers] = re.compile(rf"(?<![\w-])(?:{alternatives})(?:(?<!\w)|(?!\w))")
-        return self._compiled[numbers]
-
-    def cue_of(self, match: re.Match[str]) -> Cue:
-        return self.cues[int((match.lastgroup or "c0")[1:])]
+    def _patterns(self) -> tuple[re.Pattern[str], ...]:
+        # A cue may end in «d'».
+        return tuple(re.compile(rf"(?<![\w-])(?:{cue.pattern})(?:(?<!\w)|(?!\w))") for cue in self.cues)
 
 
 @lru_cache(maxsize=len(ANSWER_LANGUAGES))

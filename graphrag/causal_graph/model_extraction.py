@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from graphrag.cache import RELATIONS_PREFIX
 from graphrag.models import Chunk, Span
-from graphrag.models.graph import CausalRelation, Polarity, RelationType
+from graphrag.models.graph import CausalRelation, ChunkGraph, Polarity, RelationType
 from graphrag.observability.telemetry import count_lookups, log, stage
 from graphrag.protocols import Cache
 
@@ -224,3 +224,11 @@ RULES = (
 
 def _prompt(chunk: Chunk) -> list[AnyMessage]:
     return [SystemMessage(RULES), HumanMessage(f"<excerpt>\n{escape(chunk.content, quote=False)}\n</excerpt>")]
+
+
+def with_relations(graphs: Sequence[ChunkGraph], found: Sequence[Sequence[CausalRelation]]) -> list[ChunkGraph]:
+    """Each chunk's with what a model has found in it."""
+    return [
+        replace(graph, relations=merge(graph.relations, relations))
+        for graph, relations in zip(graphs, found, strict=True)
+    ]

@@ -29,7 +29,7 @@ _ASKING = {
         explain explains behind due root followed owing responsible
     """,
 }
-_CODE = re.compile(r"(?=\w*\d)(?=\w*[^\W\d])[\w-]+|[^\W\d]+-\d[\w-]*")  # C3, H2, A-2517: a thing's own name
+_CODE = re.compile(r"(?<!\w)(?:(?=\w*\d)(?=\w*[^\W\d])[\w-]+|[^\W\d]+-\d[\w-]*)")  # C3, H2, A-2517: a thing's own name
 _LETTERS = re.compile(r"^[^\W\d_]+")
 DATE, PLAIN, NAME, CODE = 0.5, 1.0, 1.5, 2.0  # what a word weighs
 FAMILY_LETTERS, FAMILY_SHARE = 5, 0.6  # of two stems' beginnings, and of the longer one, to be of one family

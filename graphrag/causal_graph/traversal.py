@@ -15,7 +15,7 @@ from graphrag.causal_graph.link_scoring import LinkScorer
 from graphrag.causal_graph.question import CausalQuestion, forms, holds, read_question
 from graphrag.models import EVERYTHING, Chunk, Collection, Filters, Hit, TransformedQuery
 from graphrag.models.graph import LINK_THRESHOLD, CausalEdge, CausalNeighbourhood, CausalPath
-from graphrag.protocols import ChunkStore, GraphStore
+from graphrag.protocols import ChunkStore, GraphStore, read_from_each
 
 MAX_EDGES = 3
 MOST_LINKS = 120  # that are compared with one another, the nearest
@@ -265,9 +265,11 @@ def _said_of(entity: str, other: str, quote: str) -> str:
 
 
 def _before(edge: CausalEdge, chunks: Mapping[UUID, Chunk]) -> str:
-    """Return the text before the quote in its chunk."""
+    """Return the text before the quote in its paragraph; of one that it opens, the paragraph before."""
     chunk = chunks.get(edge.chunk_id)
-    return chunk.content[: edge.start_char - chunk.start_char][-CONTEXT:] if chunk else ""
+    text = chunk.content[: edge.start_char - chunk.start_char][-CONTEXT:] if chunk else ""
+    before, _, here = text.rpartition("\n\n")
+    return here if here.strip() else before.rpartition("\n\n")[2]
 
 
 def _distinct(ordered: Sequence[CausalPath], chains: Chains) -> Iterator[CausalPath]:
@@ -297,12 +299,12 @@ SCORE = "path"  # the stage's name in a hit's scores
 LEADING = 0.55  # score from which a path is surely about the question: what states it is read first
 
 
-async def read_hits(paths: Sequence[CausalPath], *, store: ChunkStore, collection: Collection) -> list[Hit]:
+async def read_hits(paths: Sequence[CausalPath], *, store: ChunkStore, collections: Sequence[Collection]) -> list[Hit]:
     """The chunks of the paths' quotes, the best path's first, each once; their score is their path's."""
     edges = [(edge, path.score) for path in paths for edge in path.edges]
     # A quote of two sentences may end in the chunk after the one that it begins in.
     spans = [(edge.document.id, edge.chunk_index, edge.chunk_index + 1) for edge, _ in edges]
-    chunks = await store.read_chunks(collection, spans) if spans else {}
+    chunks = await read_from_each(collections, lambda each: store.read_chunks(each, spans)) if spans else {}
     hits: dict[object, Hit] = {}
     for edge, score in edges:
         for chunk in chunks.get(edge.document.id, ()):

@@ -2,6 +2,7 @@
 
 import re
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import (
     BaseModel,
@@ -14,6 +15,8 @@ from pydantic import (
     field_validator,
 )
 from pydantic_settings import NoDecode
+
+MODEL_ADDRESS = re.compile(r"https?://[\w.:\[\]-]+(?:/[\w./-]*)?")
 
 LIKELY_PROVIDERS = {  # by how the vendor's models are called
     "openai": r"gpt|o\d|chatgpt",
@@ -35,6 +38,15 @@ def provider_and_model(name: object) -> object:
     raise ValueError(f"it has the form provider:model, such as {example}")
 
 
+def is_model_address(text: str) -> bool:
+    """Return whether it is a plain http address: without a password, a query or a fragment."""
+    try:
+        parts = urlsplit(text)
+        return bool(MODEL_ADDRESS.fullmatch(text) and parts.hostname and parts.port != 0)
+    except ValueError:  # of a port or an IPv6 address that is none
+        return False
+
+
 class ChatConfig(BaseModel):
     """Chat model, context and limits."""
 
@@ -45,6 +57,16 @@ class ChatConfig(BaseModel):
         default=(),
         description="Models to try in this order if the chat model fails before its first token, separated by "
         "commas; the last fallback is an extractive answer",
+    )
+    model_servers: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(
+            "http://127.0.0.1:11434/v1",  # Ollama
+            "http://127.0.0.1:1234/v1",  # LM Studio
+            "http://127.0.0.1:8080/v1",  # llama.cpp
+            "http://127.0.0.1:8000/v1",  # vLLM
+        ),
+        description="Addresses where the page looks for OpenAI-compatible servers, separated by commas: those of "
+        "Ollama, LM Studio, llama.cpp and vLLM; other machines are asked only if they are listed",
     )
     chat_first_token_seconds: PositiveFloat = Field(
         default=30, description="Timeout of an answer's first token, including retries"
@@ -88,10 +110,20 @@ class ChatConfig(BaseModel):
         default=None, description="Days without a message after which a conversation is deleted; unset: never"
     )
 
-    @field_validator("chat_fallbacks", mode="before")
+    @field_validator("chat_fallbacks", "model_servers", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
-        return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
+        if not isinstance(value, str):
+            return value
+        return tuple(filter(None, (part.strip().rstrip("/") for part in value.split(","))))
+
+    @field_validator("model_servers")
+    @classmethod
+    def _are_addresses(cls, addresses: tuple[str, ...]) -> tuple[str, ...]:
+        for address in addresses:
+            if not is_model_address(address):
+                raise ValueError(f"{address!r} is no address: write http://HOST:PORT/v1")
+        return addresses
 
 
 class SearchConfig(BaseModel):

@@ -35,6 +35,7 @@ OF_OTHERS = Theme(
         Variable("OPENAI_API_KEY", "text", UNSET, "API key of OpenAI, or of the server at `OPENAI_BASE_URL`"),
         Variable("OPENAI_BASE_URL", "address", "OpenAI's", "Address of an OpenAI-compatible server"),
         Variable("GOOGLE_API_KEY", "text", UNSET, "API key of Gemini"),
+        Variable("MISTRAL_API_KEY", "text", UNSET, "API key of Mistral, for models chosen on the page"),
         Variable("OLLAMA_HOST", "address", "http://127.0.0.1:11434", "Address of Ollama"),
         Variable(
             "OLLAMA_BASE_URL",
@@ -47,7 +48,12 @@ OF_OTHERS = Theme(
         ),
         Variable("AWS_SECRET_ACCESS_KEY", "text", UNSET, "Secret of that access key"),
         Variable("AWS_REGION", "text", UNSET, "Region of the bucket"),
-        Variable("FORWARDED_ALLOW_IPS", "list", "127.0.0.1", "Proxies whose `X-Forwarded-For` is trusted; *: all"),
+        Variable(
+            "FORWARDED_ALLOW_IPS",
+            "list",
+            "127.0.0.1",
+            "Proxies whose `X-Forwarded-For` and `-Proto` are trusted; *: all",
+        ),
         Variable("LANG", "text", "English", "Language of `causeway doctor`: Spanish, French or English"),
         Variable("LANGSMITH_TRACING", "true, false", "false", "LangGraph sends its own traces to LangSmith"),
         Variable("OTEL_EXPORTER_OTLP_ENDPOINT", "address", UNSET, "Address of a trace collector; unset: no traces"),

@@ -15,6 +15,7 @@ from pydantic import (
     PositiveFloat,
     PositiveInt,
     SecretStr,
+    ValidationInfo,
     field_validator,
 )
 from pydantic_settings import NoDecode
@@ -22,7 +23,7 @@ from pydantic_settings import NoDecode
 from graphrag.models import LOCAL_OWNER
 from graphrag.models.documents import is_owner_name
 
-SITE = re.compile(r"https?://[^\s/?#@]+")
+SITE = re.compile(r"https?://[^\s/?#@]+", re.IGNORECASE)
 
 
 class AccessLimits(BaseModel):
@@ -44,6 +45,12 @@ class AccessLimits(BaseModel):
     answers_per_minute: NonNegativeInt | None = Field(
         default=None, description="Maximum questions per owner and minute; 0: no limit; unset: 60 with authentication"
     )
+    requests_per_owner: NonNegativeInt | None = Field(
+        default=None,
+        description="Maximum requests of an owner that one process works on at a time, streams aside; while other "
+        "owners ask too, a quarter, begun one after the other; more of them wait; 0: no limit; unset: 16 with "
+        "authentication",
+    )
     refusals_per_minute: NonNegativeInt = Field(
         default=30, description="Maximum failed authentications per address and minute; 0: no limit"
     )
@@ -51,15 +58,18 @@ class AccessLimits(BaseModel):
         default=60, description="A request that sends nothing for this long, or less than 1 kB per second, is aborted"
     )
     max_request_bytes: PositiveInt = Field(
-        default=100_000_000, description="Maximum size of an upload, all files together"
+        default=1_000_000_000, description="Maximum size of an upload, all files together"
     )
-    max_json_bytes: PositiveInt = Field(default=5_000_000, description="Maximum size of any other request")
+    max_bulk_bytes: PositiveInt = Field(
+        default=2_000_000, description="Maximum size of texts, golden cases or inputs of embeddings sent together"
+    )
+    max_json_bytes: PositiveInt = Field(default=256_000, description="Maximum size of any other request")
     max_files: PositiveInt = Field(default=100, description="Maximum files per upload")
-    max_owner_bytes: PositiveInt | None = Field(
-        default=None, description="Maximum size of all files of an owner; unset: no limit"
+    max_owner_bytes: NonNegativeInt | None = Field(
+        default=None, description="Maximum size of all files of an owner; 0: no limit; unset: 10 GB with authentication"
     )
-    max_collections: PositiveInt | None = Field(
-        default=None, description="Maximum collections per owner; unset: no limit"
+    max_collections: NonNegativeInt | None = Field(
+        default=None, description="Maximum collections per owner; 0: no limit; unset: 100 with authentication"
     )
     max_schedules: PositiveInt = Field(default=20, description="Maximum evaluation schedules per owner")
 
@@ -78,7 +88,14 @@ class AccessLimits(BaseModel):
                 raise ValueError(f"{site!r} is no origin: write https://HOST[:PORT]")
         return sites
 
-    @field_validator("rate_per_minute", "answers_per_minute", "max_owner_bytes", "max_collections", mode="before")
+    @field_validator(
+        "rate_per_minute",
+        "answers_per_minute",
+        "requests_per_owner",
+        "max_owner_bytes",
+        "max_collections",
+        mode="before",
+    )
     @classmethod
     def _none_when_empty(cls, value: object) -> object:
         return None if value == "" else value
@@ -111,8 +128,46 @@ class AuthenticationConfig(BaseModel):
         default=("RS256", "ES256", "EdDSA"),
         description="Algorithms that tokens may be signed with, separated by commas",
     )
+    oidc_issuer: str | None = Field(
+        default=None,
+        description="Address of an OpenID provider, exactly as its `iss`: people sign in there, beside `RAG_AUTH`",
+    )
+    oidc_client_id: str | None = Field(default=None, description="This service's client ID at the provider")
+    oidc_client_secret: SecretStr | None = Field(
+        default=None, description="Its client secret; unset: a public client, with PKCE alone"
+    )
+    oidc_scopes: str = Field(default="openid profile email", description="Scopes to ask for, separated by spaces")
+    oidc_owner_claim: str | None = Field(
+        default=None,
+        description="Claim of the ID token that names the owner, as `email`; unset: issuer and `sub`, as ISSUER#SUB",
+    )
+    session_hours: float = Field(default=12, gt=0, le=168, description="Hours after which a person must sign in again")
+    session_secret: SecretStr | None = Field(
+        default=None,
+        min_length=32,
+        description="Secret that signs sessions, the same for all processes, of 32 characters or more; unset: stored "
+        "in a file in `CAUSEWAY_HOME` and replaced every week",
+    )
 
-    @field_validator("api_key", "jwt_issuer", "jwt_audience", "jwt_jwks", mode="before")
+    @field_validator("oidc_scopes")
+    @classmethod
+    def _of_openid(cls, scopes: str) -> str:
+        if "openid" not in scopes.split():
+            raise ValueError("it must have openid")
+        return scopes
+
+    @field_validator(
+        "api_key",
+        "jwt_issuer",
+        "jwt_audience",
+        "jwt_jwks",
+        "oidc_issuer",
+        "oidc_client_id",
+        "oidc_client_secret",
+        "oidc_owner_claim",
+        "session_secret",
+        mode="before",
+    )
     @classmethod
     def _missing_when_empty(cls, value: object) -> object:
         return None if value == "" else value
@@ -159,11 +214,24 @@ class StorageConfig(BaseModel):
         description="PostgreSQL ≥ 15 with pgvector ≥ 0.8, as postgresql://…; unset: an embedded server under "
         "`CAUSEWAY_HOME`",
     )
+    migration_url: SecretStr | None = Field(
+        default=None,
+        validation_alias="DATABASE_MIGRATION_URL",
+        description="The same database, past any pooler, as the owner of its tables, who migrates and maintains them, "
+        "so that the login of `DATABASE_URL` needs no more than membership of `causeway_app`, and of `causeway_worker` "
+        "where jobs run; unset: `DATABASE_URL`",
+    )
+    read_urls: Annotated[tuple[SecretStr, ...], NoDecode] = Field(
+        default=(),
+        validation_alias="DATABASE_READ_URLS",
+        description="Hot standbys of the server of `DATABASE_URL`, separated by commas, with the same logins: they "
+        "answer searches, each where it has a collection's last change",
+    )
     redis_url: SecretStr | None = Field(
         default=None,
         validation_alias="REDIS_URL",
         description="Redis for the cache and shared rate limits, as redis://…; needs the extra `redis`; unset: "
-        "the database holds the cache, and each process counts alone",
+        "the database holds the cache, and each service counts alone",
     )
     embeddings_config: Path | None = Field(
         default=None,
@@ -173,14 +241,14 @@ class StorageConfig(BaseModel):
     index: str | None = Field(
         default=None,
         min_length=1,
-        description="Search index: `chroma` or `typesense`, each needs the extra of the same name; unset: "
+        description="Search index: `chroma`, `milvus` or `typesense`, each needs the extra of the same name; unset: "
         "PostgreSQL searches",
     )
     index_url: str | None = Field(
         default=None,
         min_length=1,
-        description="Address of the search index, as http://HOST:PORT; unset: for Chroma, the folder `chroma` in "
-        "`CAUSEWAY_HOME`",
+        description="Address of the search index, as http://HOST:PORT; unset: for Chroma and Milvus, the folder "
+        "`chroma` or `milvus` in `CAUSEWAY_HOME`",
     )
     index_api_key: SecretStr | None = Field(default=None, description="API key of the search index")
     index_timeout_seconds: PositiveFloat = Field(default=5, description="Timeout of a call to the search index")
@@ -201,19 +269,38 @@ class StorageConfig(BaseModel):
     )
     files_timeout_seconds: PositiveFloat = Field(default=30, description="Timeout of a call to S3")
 
-    @field_validator("database_url")
+    @property
+    def owner_url(self) -> SecretStr | None:
+        """Return the address of the tables' owner; None where the embedded server is used."""
+        return self.migration_url or self.database_url if self.database_url else None
+
+    @field_validator("read_urls", mode="before")
     @classmethod
-    def _is_of_postgres(cls, url: SecretStr | None) -> SecretStr | None:
-        kind, is_url, _ = (url.get_secret_value() if url else "").partition("://")
-        if is_url and kind not in ("postgresql", "postgres"):
-            raise ValueError(
-                f"{kind}:// is no PostgreSQL: it has the form postgresql://user:password@host/database; unset, an"
-                " embedded server is started"
-            )
-        return url
+    def _separated(cls, value: object) -> object:
+        return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
+
+    @field_validator("database_url", "migration_url", "read_urls")
+    @classmethod
+    def _are_of_postgres(cls, value: SecretStr | tuple[SecretStr, ...] | None) -> object:
+        for url in value if isinstance(value, tuple) else (value,):
+            kind, is_url, _ = (url.get_secret_value() if url else "").partition("://")
+            if is_url and kind not in ("postgresql", "postgres"):
+                raise ValueError(
+                    f"{kind}:// is no PostgreSQL: it has the form postgresql://user:password@host/database; unset, an"
+                    " embedded server is started"
+                )
+        return value
+
+    @field_validator("read_urls")
+    @classmethod
+    def _follow_a_server(cls, urls: tuple[SecretStr, ...], known: ValidationInfo) -> tuple[SecretStr, ...]:
+        if urls and not known.data.get("database_url"):
+            raise ValueError("these are standbys of the server of DATABASE_URL, which is unset")
+        return urls
 
     @field_validator(
         "database_url",
+        "migration_url",
         "redis_url",
         "embeddings_config",
         "index",
@@ -298,7 +385,8 @@ class Observation(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
-        default="WARNING", description="Log level; logs are JSON lines on standard error"
+        default="WARNING",
+        description="Log level; logs go to standard error, as JSON lines unless it is a terminal",
     )
     slow_retrieval_seconds: PositiveFloat = Field(
         default=2, description="Threshold of the warning about slow searches, at most once a minute"

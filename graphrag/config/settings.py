@@ -11,6 +11,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    NonNegativeFloat,
     NonNegativeInt,
     PositiveFloat,
     PositiveInt,
@@ -49,7 +50,7 @@ def processors() -> int:
 def check_splitter(chunking: Chunking | None) -> None:
     """Raises MissingExtra where the strategy is that of a package that is not installed."""
     if not has_splitter(chunking):
-        raise MissingExtra(f"{chunking} needs: {install_command('splitters')}")
+        raise MissingExtra.of(str(chunking), install_command("splitters"))
 
 
 def has_splitter(chunking: Chunking | None) -> bool:
@@ -129,12 +130,19 @@ class RetrievalConfig(CollectionConfig):
     )
     chunkenizer: bool = Field(default=True, description="Search the service at `CHUNKENIZER_API_URL` as well")
     top_k: int = Field(default=10, ge=1, le=1000, description="Hits returned by a search")
-    window_sentences: int = Field(default=2, ge=0, le=50, description="Sentences added on each side of a hit")
+    window_sentences: int = Field(default=2, ge=0, le=50, description="Sentences read on each side of those that match")
     least_share: float = Field(
-        default=0.0,
+        default=0.5,
         ge=0,
         le=1,
         description="For simple questions, hits below this share of the best score are dropped",
+    )
+    least_coverage: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="For simple questions, a hit is read from its first to its last sentence that holds this share of "
+        "what its best sentence holds of the question's words; 0: whole",
     )
     parent_chars: int = Field(
         default=0,
@@ -150,15 +158,16 @@ class RetrievalConfig(CollectionConfig):
 
 
 class ParsingLimits(BaseModel):
-    """Limits of parsing one file, in a process of its own."""
+    """Limits of one document's preparation (parsing, chunking, extraction), in a process of its own."""
 
     model_config = ConfigDict(frozen=True)
 
-    seconds: PositiveFloat = Field(default=30, description="Time limit of parsing one file")
-    memory_bytes: PositiveInt = Field(default=2_000_000_000, description="Memory limit of parsing one file")
-    processes: PositiveInt = Field(default_factory=processors, description="Files parsed at the same time")
+    seconds: PositiveFloat = Field(default=60, description="Time limit of preparing one document for its embedding")
+    memory_bytes: PositiveInt = Field(default=2_000_000_000, description="Memory limit of preparing one document")
+    processes: PositiveInt = Field(default_factory=processors, description="Documents prepared at the same time")
     pages: PositiveInt = Field(default=5_000, description="Maximum pages of a PDF")
     characters: PositiveInt = Field(default=30_000_000, description="Maximum characters of a file's text")
+    chunks: PositiveInt = Field(default=20_000, description="Maximum chunks of a document")
     archive_bytes: PositiveInt = Field(
         default=256_000_000, description="Maximum size of a compressed file (docx, xlsx, …) once unpacked"
     )
@@ -167,6 +176,14 @@ class ParsingLimits(BaseModel):
     )
     archive_ratio: PositiveInt = Field(
         default=200, description="Maximum compression ratio of a file; legitimate files reach 38"
+    )
+    inner_files: PositiveInt = Field(default=500, description="Maximum files in an archive or a message")
+    inner_depth: PositiveInt = Field(
+        default=2, description="Maximum depth of files in files: an archive in an archive is 2"
+    )
+    picture_pixels: PositiveInt = Field(default=60_000_000, description="Maximum pixels of a picture")
+    recognition_seconds: NonNegativeFloat = Field(
+        default=300, description="Further time for recognising text in a file's pictures (OCR); 0: don't"
     )
 
 
@@ -231,9 +248,9 @@ class GenerationConfig(CollectionConfig):
 class IngestionLimits(BaseModel):
     """Limits of ingestion."""
 
-    max_file_bytes: PositiveInt = Field(default=10_000_000, description="Maximum size of a file")
+    max_file_bytes: PositiveInt = Field(default=100_000_000, description="Maximum size of a file")
     max_documents: PositiveInt = Field(
-        default=100, description="Maximum documents of a collection, over HTTP; the command line has no limit"
+        default=10_000, description="Maximum documents of a collection, over HTTP; the command line has no limit"
     )
     embedding_batch_size: PositiveInt = Field(default=100, description="Texts embedded per call")
     parsing: ParsingLimits = ParsingLimits()
@@ -248,7 +265,10 @@ class IngestionLimits(BaseModel):
         "are installed",
     )
     worker: bool = Field(default=True, description="`causeway serve` runs background jobs itself")
-    worker_jobs: PositiveInt = Field(default=3, description="Concurrent ingestion jobs per process")
+    worker_jobs: PositiveInt = Field(
+        default=4,
+        description="Concurrent background jobs per process; no owner has all of them, nor have bulk loads",
+    )
 
     @field_validator("spacy_pipelines", mode="before")
     @classmethod

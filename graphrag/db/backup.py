@@ -22,7 +22,7 @@ from graphrag.config.settings import Settings
 from graphrag.db.embedded_postgres import EmbeddedPostgres
 from graphrag.db.errors import one_line
 from graphrag.db.migrate import migrate
-from graphrag.db.server_watch import patient
+from graphrag.db.server_watch import is_pooled, patient
 from graphrag.errors import BackupFailed
 from graphrag.file_storage import open_files
 from graphrag.file_storage.local import LocalFiles
@@ -44,12 +44,12 @@ class Backup:
 def write_backup(settings: Settings, path: Path) -> Backup:
     """The database as it was at one moment, then the files; the service may run meanwhile. Raises BackupFailed."""
     if path.exists():
-        raise BackupFailed(f"{path} is there already: name another file.")
+        raise BackupFailed(f"{path} is there already: name another file.", reason="file_exists", path=path)
     files = open_files(settings)
     backup = Backup(version(DISTRIBUTION), has_files=isinstance(files, LocalFiles))
     with _database(settings) as url, tempfile.TemporaryDirectory(prefix="causeway-") as folder:
         if not _holds_documents(url):
-            raise BackupFailed("The database holds nothing yet that could be backed up.")
+            raise BackupFailed("The database holds nothing yet that could be backed up.", reason="nothing_stored")
         dump = Path(folder) / DUMP
         # Its rights and policies go along, its roles are the server's; pgvector is made by who may.
         _run("pg_dump", "--format=custom", "--no-owner", "--schema=causeway", f"--file={dump}", url=url)
@@ -67,7 +67,8 @@ def restore_backup(settings: Settings, path: Path) -> Backup:
     with _opened(path) as archive, tempfile.TemporaryDirectory(prefix="causeway-") as folder:
         backup = _note_of(archive, path)
         if isinstance(files, LocalFiles) and files.folder.exists() and any(files.folder.iterdir()):
-            raise BackupFailed(f"There are files already in {files.folder}: set CAUSEWAY_HOME to a new folder.")
+            told = f"There are files already in {files.folder}: set CAUSEWAY_HOME to a new folder."
+            raise BackupFailed(told, reason="files_present", path=files.folder)
         archive.extract(DUMP, folder, filter="data")
         with _database(settings) as url:
             _restore_database(url, Path(folder) / DUMP)
@@ -81,7 +82,8 @@ def restore_backup(settings: Settings, path: Path) -> Backup:
 def _restore_database(url: str, dump: Path) -> None:
     if _holds_documents(url):
         raise BackupFailed(
-            "The database holds documents already: set CAUSEWAY_HOME to a new folder, or DATABASE_URL to a new one."
+            "The database holds documents already: set CAUSEWAY_HOME to a new folder, or DATABASE_URL to a new one.",
+            reason="documents_present",
         )
     scripts = resources("graphrag.db")
     try:
@@ -89,16 +91,17 @@ def _restore_database(url: str, dump: Path) -> None:
             connection.execute(scripts.joinpath("restore_before.sql").read_bytes())
             _run("pg_restore", "--no-owner", "--single-transaction", "--exit-on-error", str(dump), url=url)
             connection.execute(scripts.joinpath("restore_after.sql").read_bytes())
+            migrate(url)
+            connection.execute(scripts.joinpath("queue_rights.sql").read_bytes())
     except psycopg.Error as exc:
         raise BackupFailed(f"PostgreSQL: {one_line(exc).replace(url, '…')}. {ADMINISTRATOR}") from exc
-    migrate(url)
 
 
 @contextmanager
 def _database(settings: Settings) -> Iterator[str]:
     """Its address; the embedded server runs meanwhile."""
-    if settings.storage.database_url:
-        yield settings.storage.database_url.get_secret_value()
+    if url := settings.storage.owner_url:
+        yield url.get_secret_value()
         return
     server = EmbeddedPostgres(settings.storage.home)
     try:
@@ -109,6 +112,9 @@ def _database(settings: Settings) -> Iterator[str]:
 
 def _holds_documents(url: str) -> bool:
     try:
+        if is_pooled(patient(url)):
+            told = "Set DATABASE_MIGRATION_URL to the address of the server itself, past the pooler."
+            raise BackupFailed(told, reason="server_address_missing")
         with psycopg.connect(patient(url)) as connection:
             return connection.execute("SELECT to_regnamespace('causeway')").fetchone() != (None,)
     except psycopg.Error as exc:
@@ -132,15 +138,20 @@ def _written(path: Path) -> Iterator[tarfile.TarFile]:
     try:
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".")
     except OSError as exc:
-        raise BackupFailed(f"{path} can't be written: {exc.strerror}.") from exc
+        raise _unwritable(path, exc) from exc
     try:
         with open(descriptor, "wb") as file, tarfile.open(fileobj=file, mode="w") as archive:
             yield archive
         os.link(name, path)
     except OSError as exc:
-        raise BackupFailed(f"{path} can't be written: {exc.strerror}.") from exc
+        raise _unwritable(path, exc) from exc
     finally:
         Path(name).unlink()
+
+
+def _unwritable(path: Path, exc: OSError) -> BackupFailed:
+    told = f"{path} can't be written: {exc.strerror}."
+    return BackupFailed(told, reason="file_unwritable", path=path, cause=exc.strerror)
 
 
 @contextmanager
@@ -149,7 +160,8 @@ def _opened(path: Path) -> Iterator[tarfile.TarFile]:
         with tarfile.open(path) as archive:
             yield archive
     except (OSError, tarfile.TarError) as exc:
-        raise BackupFailed(f"{path} can't be read: {' '.join(str(exc).split())}.") from exc
+        cause = " ".join(str(exc).split())
+        raise BackupFailed(f"{path} can't be read: {cause}.", reason="file_unreadable", path=path, cause=cause) from exc
 
 
 def _add_note(archive: tarfile.TarFile, note: Path, backup: Backup) -> None:
@@ -163,7 +175,7 @@ def _note_of(archive: tarfile.TarFile, path: Path) -> Backup:
         assert file
         return Backup(**json.load(file))
     except (AssertionError, KeyError, TypeError, ValueError) as exc:
-        raise BackupFailed(f"{path} is no backup of Causeway's.") from exc
+        raise BackupFailed(f"{path} is no backup of Causeway's.", reason="not_a_backup", path=path) from exc
 
 
 def _move(source: Path, target: Path) -> None:

@@ -27,6 +27,8 @@ def is_operational(exc: psycopg.Error) -> bool:
 
 def translated(exc: psycopg.Error) -> DatabaseUnavailable:
     """Return the Causeway error for one of FAILURES."""
+    if isinstance(exc.__context__, psycopg.errors.DiskFull):  # which took the server, and the connection, down
+        exc = exc.__context__
     message = one_line(exc)
     match exc:
         case psycopg.errors.QueryCanceled():

@@ -1,6 +1,6 @@
 -- Roles are the server's, and a dump grants them rights; the extension is made by who may.
 DO $$ DECLARE name text; BEGIN
-    FOREACH name IN ARRAY ARRAY['causeway_app', 'causeway_authentication', 'causeway_search'] LOOP
+    FOREACH name IN ARRAY ARRAY['causeway_app', 'causeway_authentication', 'causeway_search', 'causeway_worker'] LOOP
         IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name) THEN
             EXECUTE format('CREATE ROLE %I NOLOGIN NOBYPASSRLS', name);
         END IF;

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import Conninfo, PGconn, Ping
+from psycopg.rows import scalar_row
 
 from graphrag.errors import DatabaseUnavailable
 from graphrag.observability.telemetry import log
@@ -89,6 +90,7 @@ class Watch:
     is_there: Callable[[], Awaitable[bool]]  # answers in some seconds, whatever the server does
     lose: Callable[[], None]  # ends at once what waits for the server
     open: Callable[[], Awaitable[None]]  # raises what hinders it
+    name: str = "database"
     failures: int = 0  # looks in a row
     _looking: asyncio.Task[None] | None = field(default=None, repr=False)
     _is_away: bool = False
@@ -102,8 +104,8 @@ class Watch:
     @property
     def state(self) -> BreakerState:
         if not self._is_away:
-            return BreakerState("database", "closed", 0, 0.0)
-        return BreakerState("database", "half_open" if self._is_opening else "open", self.failures, AGAIN_SECONDS)
+            return BreakerState(self.name, "closed", 0, 0.0)
+        return BreakerState(self.name, "half_open" if self._is_opening else "open", self.failures, AGAIN_SECONDS)
 
     def check(self) -> None:
         """Raises DatabaseUnavailable while it is known to be away."""
@@ -159,12 +161,12 @@ class Watch:
                     await self._return()
                     continue
             except Exception as exc:  # whoever looks no more says «away» for ever
-                log.warning("the database is there, and can't be used yet", error=exc)
+                log.warning("the database is there, and can't be used yet", name=self.name, error=exc)
                 await asyncio.sleep(REFUSED_SECONDS)
             self.failures += 1
 
     def _note_absence(self) -> None:
-        log.warning("the database is away")
+        log.warning("the database is away", name=self.name)
         self._is_away = True
         self.failures = 1
         self.lose()
@@ -175,7 +177,7 @@ class Watch:
             await self.open()
         finally:
             self._is_opening = False
-        log.warning("the database is back", failures=self.failures)
+        log.warning("the database is back", name=self.name, failures=self.failures)
         self._is_away, self.failures = False, 0
 
 
@@ -189,6 +191,21 @@ def away() -> DatabaseUnavailable:
 def patient(url: str) -> str:
     """Return the conninfo with timeouts for all waiting on the network, unless it sets its own."""
     return make_conninfo("", **{**PATIENCE, **conninfo_to_dict(url)})
+
+
+def server_name(address: str) -> str:
+    """Return where the server is, without what it keeps secret."""
+    known = conninfo_to_dict(address)
+    return f"{known.get('host', 'localhost')}:{known.get('port', 5432)}"
+
+
+def is_pooled(address: str) -> bool:
+    """Return whether a pooler such as PgBouncer stands before the server. Raises psycopg.Error.
+
+    It announces a process that it made up, so that it can pass on the cancelling of a statement to any.
+    """
+    with psycopg.connect(address, row_factory=scalar_row) as connection:
+        return connection.execute("SELECT pg_backend_pid()").fetchone() != connection.info.backend_pid
 
 
 def hang_up(connection: psycopg.AsyncConnection[dict[str, object]]) -> None:

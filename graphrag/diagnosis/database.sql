@@ -11,17 +11,21 @@ FROM pg_roles WHERE rolname = %(application)s
 -- name: bypasses
 SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = %(role)s
 
+-- name: proves
+-- With the key, or as who owns it, the login of requests could prove any owner.
+SELECT pg_has_role(%(role)s, relowner, 'MEMBER') OR has_table_privilege(%(role)s, oid, 'SELECT')
+FROM pg_class WHERE oid = 'causeway.identity_key'::regclass
+
 -- name: bare_tables
+-- Partitions have no policy: without one nobody reads them but through their table.
 SELECT relname AS name FROM pg_class c
 WHERE relkind IN ('r', 'p') AND relnamespace = 'causeway'::regnamespace
     AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attname = 'owner_id')
-    AND NOT (relrowsecurity AND relforcerowsecurity AND EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid))
+    AND NOT (relrowsecurity AND relforcerowsecurity AND (relispartition OR EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid)))
 ORDER BY relname
 
 -- name: queue
-SELECT (SELECT count(*) FROM procrastinate_jobs
-        WHERE status = 'todo' AND (scheduled_at IS NULL OR scheduled_at <= now())) AS waiting,
-       (SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat > now() - interval '10 seconds') AS workers
+SELECT (SELECT coalesce(sum(count), 0) FROM causeway.waiting_jobs()) AS waiting, causeway.live_workers() AS workers
 
 -- name: failed_documents
 SELECT count(*) FROM ingestions WHERE status = 'error' AND owner_id = %(owner)s

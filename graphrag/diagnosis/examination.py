@@ -8,7 +8,7 @@ from uuid import UUID
 import psycopg
 
 from graphrag.config.settings import Settings
-from graphrag.diagnosis.database import QUERIES, Reader, address_of, examine_database, read_as_owner, reader
+from graphrag.diagnosis.database import QUERIES, Reader, address_of, examine_database, reader, reading
 from graphrag.diagnosis.findings import Finding, error, ok, warning
 from graphrag.diagnosis.installation import (
     examine_home,
@@ -49,7 +49,7 @@ async def examine_index(settings: Settings) -> AsyncIterator[Finding]:
             await index.open()
             yield ok("index", index=index.name, place=without_secrets(settings.storage.index_url))
             if address := address_of(settings):
-                wanted = await asyncio.to_thread(_read_wanted, address, settings.authentication.owner)
+                wanted = await asyncio.to_thread(_read_wanted, settings, address)
                 yield await _compare(index, wanted, owner_id=settings.authentication.owner)
         finally:
             await index.close()
@@ -73,9 +73,8 @@ async def _compare(index: ChunkIndex, wanted: list[ExpectedEntries], *, owner_id
     return ok("index_in_step", index=index.name, entries=held, owner=owner_id)
 
 
-def _read_wanted(address: str, owner_id: str) -> list[ExpectedEntries]:
-    with reader(address) as connection:
-        read_as_owner(connection, owner_id)
+def _read_wanted(settings: Settings, address: str) -> list[ExpectedEntries]:
+    with reader(address) as connection, reading(settings, connection):
         rows = connection.execute(STORE_QUERIES["list_collections"].encode()).fetchall()
         return [_wanted(connection, Collection(*row.values())) for row in rows]
 

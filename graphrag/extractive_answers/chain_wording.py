@@ -33,17 +33,20 @@ def word_chain(
 ) -> list[ExtractedStatement]:
     """Return the sentences of the chain that answers; none where none does. `statements` answer, the best first.
 
-    A chain answers where its answering link is among the statements, as two ways led to it. Else one answers whose
-    score is SURE and whose answering link is of the best statement's document, or of any where no statement answers.
-    The answering link is the first one where effects are asked for, else the last one, which is told before what led
-    to it.
+    A chain answers where its answering link is among the statements, as two ways led to it; of those that come closest,
+    only the best counts. Else one answers whose score is SURE and whose answering link is of the best statement's
+    document, or of any where no statement answers. The answering link is the first one where effects are asked for,
+    else the last one, which is told before what led to it.
     """
     by_number = {excerpt.number: excerpt for excerpt in excerpts}
     told = [[_sentences(by_number[link.number], link) for link in chain.links] for chain in chains]
     answering = 0 if direction == "effects" else -1
     files = {excerpt.filename for excerpt in excerpts if not is_answered or excerpt.number == statements[0].number}
     agreed = (
-        links for each in statements for links in told if each.text in [sentence.text for sentence in links[answering]]
+        links
+        for each in statements[: None if is_answered else 1]
+        for links in told
+        if each.text in [sentence.text for sentence in links[answering]]
     )
     sure = (
         links

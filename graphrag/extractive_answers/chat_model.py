@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
 from graphrag.extractive_answers.composition import OWN_SENTENCES, AnswerRequest, compose_answer
+from graphrag.extractive_answers.posed_questions import mark_posed
 from graphrag.extractive_answers.prompt_format import parse_date_line, parse_prompt
 from graphrag.llm.prompt_injection import find_instructions
 from graphrag.models import Intent
@@ -77,5 +78,6 @@ def _answer(messages: list[BaseMessage]) -> str:
         excerpt if quotes_instructions else replace(excerpt, suspicious=find_instructions(excerpt.text))
         for excerpt in prompt.excerpts
     ]
+    excerpts = [mark_posed((question, *analysis.parts), language, excerpt) for excerpt in excerpts]
     chains = prompt.chains if analysis.intent is Intent.CAUSAL else ()
     return compose_answer(asked, excerpts, chains=chains, own=own)

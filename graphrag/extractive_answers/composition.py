@@ -7,7 +7,8 @@ from datetime import date
 
 from graphrag.extractive_answers.chain_wording import word_chain
 from graphrag.extractive_answers.direct_answers import direct_answer, read_relative, say_difference
-from graphrag.extractive_answers.extraction import Outcome, extract_answer
+from graphrag.extractive_answers.extraction import extract_answer
+from graphrag.extractive_answers.sentence_matching import Outcome
 from graphrag.extractive_answers.statements import (
     Chain,
     Excerpt,

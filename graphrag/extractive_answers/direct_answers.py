@@ -10,6 +10,7 @@ from typing import Literal
 
 from babel.units import format_unit
 
+from graphrag.causal_graph.extraction import states_cause
 from graphrag.extractive_answers.short_answers import AnswerKind, find_short_answer
 from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement
 from graphrag.extractive_answers.table_answers import asks_what_is_late
@@ -151,7 +152,8 @@ def direct_answer(
     relative = read_relative(question) if not asks_what_is_late(question) else None
     if relative:
         return say_relative(relative, first, around=around, today=today, language=language)
-    if _MARKUP.search(first.text):
+    is_explained = len(told) > 1 and not states_cause(first.text, language=first.language)
+    if _MARKUP.search(first.text) or (direction == "causes" and is_explained):  # the reason is in the other sentence
         return None
     found = find_short_answer(
         question,

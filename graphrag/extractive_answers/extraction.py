@@ -1,252 +1,31 @@
 """Extraction of the sentences of the evidence that answer a question."""
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from datetime import date
-from functools import cached_property, lru_cache
 from itertools import pairwise
 from operator import itemgetter
-from typing import Literal
 
-from graphrag.causal_graph.extraction import extract_relations
+from graphrag.causal_graph.extraction import states_cause
 from graphrag.embeddings.reader import Reader, SentenceInContext, open_reader
-from graphrag.extractive_answers.answer_kinds import denies_reason, wanted_kinds
 from graphrag.extractive_answers.answer_spans import find_candidates, rank_spans
-from graphrag.extractive_answers.question_reading import read_question as read_asked
+from graphrag.extractive_answers.question_reading import read_question
+from graphrag.extractive_answers.sentence_matching import Outcome, Said, SentenceMatcher
 from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement, distinct, finished
 from graphrag.extractive_answers.table_answers import asks_what_is_late, late_rows, say_late
 from graphrag.extractive_answers.units import AnswerUnit, asks_for_list, asks_for_procedure, gather_list, read_units
 from graphrag.linguistics.language import fold, words
-from graphrag.linguistics.rules import Rules, read_rules
 from graphrag.linguistics.sentences import is_heading, plain
 from graphrag.models import Direction, Span
-from graphrag.models.graph import Polarity
 from graphrag.parsers.source_locations import named_cells
 from graphrag.query_transformation.tasks import TASKS, Task
-from graphrag.rerankers.bundled import NAME_WEIGHT, MatchedWords, find_words, rarity, read_question
 
-FIGURES = frozenset(("number", "count", "money", "date"))  # kinds of answers
-KINDS_OF_NUMBER = frozenset(("count", "money"))  # where one of them is asked for, not any number will do
-NEARBY, AROUND, TITLED = 0.5, 0.3, 0.3  # what a word counts in the sentence beside, the passage, the title
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A sentence and where it stands."""
-
-    text: str
-    title: str
-    passage: int  # its number
-    score: float  # the passage's, in [0, 1]
-    language: str
-
-
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """Features of one sentence. A word of the question counts by its rarity, and once: where it scores most."""
-
-    own: float  # in the sentence itself
-    alike: float  # another word of its family is
-    titled: float  # in the title
-    before: float  # in the sentence before it
-    after: float  # in the one after it
-    pairs: float  # the share of neighbours in the question that are neighbours here
-    passage: float  # its score beside the best one's
-    figure: float  # 1: a number or date is asked for, and it has one that the question lacks
-    name: float  # 1: so for a person or a place
-    reason: float  # 1: a reason is asked for and given; -1: denied
-
-
-@dataclass(frozen=True, slots=True)
-class Trust:
-    """Features of the best sentence that tell an answer from a text on the same subject."""
-
-    one: float
-    covered: float  # the question's words in it, and less so in its surroundings
-    alike: float
-    unnamed: float  # 1: a name or number of the question is neither in the passage nor in its title
-    score: float  # the passage's, in [0, 1]
-    read: float  # the reader's logarithm of its odds against "no answer"; 0 without a reader
-
-
-# By listwise logistic regression over the sentences of 2,700 questions of three development sets in three languages;
-# rounded. Fitted without a set, they find on it what they find with it, but for 2 in 100 of the French questions. With
-# 35 features more (order and closeness of matches, the question word's noun, counted nouns, opposites, new names),
-# neither a linear model nor boosted trees found more on documents kept aside.
-WEIGHTS = Fit(own=6.5, alike=4, titled=5, before=2.5, after=1, pairs=2, passage=6.3, figure=1.9, name=2, reason=1)
-# Of the question: on less even the best of all passages is no answer, unless the reader, which knows other words for
-# the same, gives it such odds (their logarithm).
-LEAST_MET, LEAST_READ = 0.25, -1.5
-LEAST_OF_CAUSE = -3.0  # as LEAST_READ, of a sentence that states a cause, where one is asked for
-WORDS_ACROSS = 2  # of the question, which a passage in another language must hold: one may be there by chance
+# The logarithm of the reader's odds, from which on an answer is one that is hardly met: of what stands under the
+# question, of a sentence that states the cause that is asked for.
+LEAST_OF_POSED, LEAST_OF_CAUSE = -3.0, -3.0
+LEAST_EXPLAINED = 0.3  # of the question, in a sentence and its neighbours, of which one then may tell why
 ACROSS = 1.5  # in score: so much better must a sentence in another language be than one in the question's
-
-
-Outcome = Literal["answered", "closest", "none"]
-
-
-class AnswerabilityModel(Rules):
-    weights: dict[str, float]  # of the features of `Trust`
-    answered: float  # the least probability of an answer
-    closest: float  # and of a passage that is worth showing
-    answered_across: float  # where mostly names and numbers can meet, since the passage is in another language
-
-
-class AnswerabilityRules(Rules):
-    """The models of answerability, as `training/answerability.py` fits them."""
-
-    with_reader: AnswerabilityModel
-    without_reader: AnswerabilityModel
-
-
-@lru_cache(maxsize=1)
-def _answerability() -> AnswerabilityModel:
-    rules = read_rules(AnswerabilityRules, "graphrag.extractive_answers", "answerability")
-    return rules.with_reader if open_reader() else rules.without_reader
-
-
-class SentenceMatcher:
-    """A question, and how the sentences of the evidence, all of them and in their order, meet it."""
-
-    def __init__(self, question: str, language: str, sentences: Sequence[Said]) -> None:
-        self._language = language
-        self._question = read_question(question, language)
-        self._asked = frozenset(map(fold, words(question)))
-        self._kinds = wanted_kinds(question)
-        self._sentences = sentences
-        self._best = max((sentence.score for sentence in sentences), default=0.0)
-        titles = {sentence.title: sentence.language for sentence in sentences}
-        # A file's name may join its words: Super_Bowl_50.
-        texts = [*(sentence.text for sentence in sentences), *(title.replace("_", " ") for title in titles)]
-        languages = [*(sentence.language for sentence in sentences), *titles.values()]
-        self._matches = find_words(self._question, texts, [""] * len(texts), languages)
-        in_titles = (match.passage.exact for match in self._matches[len(sentences) :])
-        self._titled = dict(zip(titles, in_titles, strict=True))
-
-    @cached_property
-    def _weights(self) -> dict[str, float]:
-        """The share of each word in what the question asks for; they sum to 1."""
-        held = [set(self.met_by(number)) for number in range(len(self._sentences))]
-        rare = rarity(set(self._question.words), held)
-        weights = {word: weight * (NAME_WEIGHT if word in self._question.names else 1) for word, weight in rare.items()}
-        total = math.fsum(weights.values())
-        return {word: weight / total for word, weight in weights.items()}
-
-    @cached_property
-    def _around(self) -> dict[int, frozenset[str]]:
-        """Return the question's words in each passage, by its number."""
-        found: dict[int, frozenset[str]] = {}
-        for number, sentence in enumerate(self._sentences):
-            found[sentence.passage] = found.get(sentence.passage, frozenset()) | self.met_by(number)
-        return found
-
-    def met_by(self, number: int) -> frozenset[str]:
-        """The question's words that a sentence holds itself."""
-        return self._held(number).exact
-
-    def score(self, number: int) -> float:
-        return _weigh(WEIGHTS, self.fit(number))
-
-    def fit(self, number: int) -> Fit:
-        held, sentence = self._held(number), self._sentences[number]
-        known = held.exact | held.alike
-        titled = self._titled[sentence.title] - known
-        pairs = self._question.pairs
-        shown = {kind.name for kind in self._kinds if kind.shows(sentence.text, self._asked)}
-        figures = FIGURES - {"number"} if any(kind.name in KINDS_OF_NUMBER for kind in self._kinds) else FIGURES
-        return Fit(
-            own=self._sum(held.exact),
-            alike=self._sum(held.alike),
-            titled=self._sum(titled),
-            before=self._sum(self._met_beside(number, -1) - known - titled),
-            after=self._sum(self._met_beside(number, +1) - known - titled),
-            pairs=len(self._matches[number].pairs) / len(pairs) if pairs else 0.0,
-            passage=sentence.score / self._best if self._best else 1.0,
-            figure=float(bool(shown & figures)),
-            name=float(bool(shown & {"person", "place"})),
-            reason=self._reason(sentence.text, shown),
-        )
-
-    def covered(self, number: int) -> float:
-        """The share of the question that a sentence holds in its surroundings."""
-        own, sentence = self.met_by(number), self._sentences[number]
-        titled = self._titled[sentence.title] - own
-        beside = (self._met_beside(number, -1) | self._met_beside(number, +1)) - own - titled
-        around = self._around[sentence.passage] - own - titled - beside
-        return self._sum(own) + TITLED * self._sum(titled) + NEARBY * self._sum(beside) + AROUND * self._sum(around)
-
-    def trust(self, number: int, read: float) -> Trust:
-        return Trust(
-            one=1.0,
-            covered=self.covered(number),
-            alike=self._sum(self._held(number).alike),
-            unnamed=float(not self._question.names <= self._near(number)),
-            score=self._sentences[number].score,
-            read=read,
-        )
-
-    def probability(self, trust: Trust) -> float:
-        """Return how probably the evidence answers the question, if what is trusted so is the best of it."""
-        return 1 / (1 + math.exp(-_weigh(Trust(**_answerability().weights), trust)))
-
-    def judge(self, number: int, read: float, *, is_across: bool) -> Outcome:
-        """Return whether a sentence answers; `is_across`: it is in another language than the question."""
-        rules, trust = _answerability(), self.trust(number, read)
-        probability = self.probability(trust)
-        if is_across:
-            if len(self._near(number)) < WORDS_ACROSS:
-                return "none"
-            return "answered" if probability >= rules.answered_across and not self.lacks_figure(number) else "closest"
-        met = trust.covered + trust.alike
-        is_met = read > 0 or met >= LEAST_MET or (met > 0 and bool(read) and read > LEAST_READ)
-        if not is_met or probability < rules.closest:
-            return "none"
-        return "answered" if probability >= rules.answered and not self.lacks_figure(number) else "closest"
-
-    def lacks_figure(self, number: int) -> bool:
-        """Return whether a number or date is asked for and the sentence has none that the question lacks."""
-        return any(kind.name in FIGURES for kind in self._kinds) and not self.fit(number).figure
-
-    def names(self, number: int, thing: str) -> bool:
-        """Return whether a sentence or its title has a word of a part of the question."""
-        held = self._held(number)
-        known = held.exact | held.alike | self._titled[self._sentences[number].title]
-        return bool(known & set(read_question(thing, self._language).words))
-
-    def added_by(self, number: int, first: int) -> float:
-        """Return the share of the question that a sentence holds and `first` does not."""
-        here, there = self._held(number), self._held(first)
-        return self._sum((here.exact | here.alike) - there.exact - there.alike)
-
-    def _near(self, number: int) -> frozenset[str]:
-        """The question's words in the sentence's passage or its title."""
-        sentence = self._sentences[number]
-        return self._around[sentence.passage] | self._titled[sentence.title]
-
-    def _held(self, number: int) -> MatchedWords:
-        return self._matches[number].passage
-
-    def _met_beside(self, number: int, step: int) -> frozenset[str]:
-        other = number + step
-        here = self._sentences[number].passage
-        is_there = 0 <= other < len(self._sentences) and self._sentences[other].passage == here
-        return self.met_by(other) if is_there else frozenset()
-
-    def _sum(self, found: frozenset[str]) -> float:
-        return math.fsum(self._weights[word] for word in found)  # a set has no order: equal texts, equal scores
-
-    def _reason(self, text: str, shown: set[str]) -> float:
-        if "reason" in shown:
-            return 1.0
-        return -1.0 if denies_reason(text) and any(kind.name == "reason" for kind in self._kinds) else 0.0
-
-
-def _weigh(weights: Fit | Trust, values: Fit | Trust) -> float:
-    return math.fsum(weight * value for weight, value in zip(astuple(weights), astuple(values), strict=True))
-
-
 MAX_STATEMENTS = 3  # rows, parts of a question, and passages that come closest
 MAX_SENTENCES = 2
 MAX_LISTED = 4  # sentences that answer a question for several things
@@ -262,7 +41,8 @@ _FORMS = (
     (re.compile(r"\bt[ée]l[ée]fono|\btéléphone|\b(?:tele)?phone\b", re.I), re.compile(r"\+?\d(?:[ .()-]*\d){6,}")),
     (re.compile(r"\be-?mail\b|\bcorreo electrónico|\bcourriel|\badresse électronique", re.I), re.compile(r"\S@\S")),
 )
-_IDENTIFIER = re.compile(r"(?=.*\d)(?:.*[^\W\d]|.*\d{3}).*")  # H2, 2019: a question that names one is about it
+# H2, 2019: a question that names one is about it; not 4º or 2e, which documents write in words too.
+_IDENTIFIER = re.compile(r"(?!\d+(?:[ºª]|er|re|i?[eè]me|e|nd|rd|st|th)$)(?=.*\d)(?:.*[^\W\d]|.*\d{3}).*")
 _PERIOD_BEFORE = re.compile(r"\([^()]*\)(?= ?: [^\W\d])")  # «(noviembre de 2025: 1.000): sube 250» is of December
 _TABLE_RULE = re.compile(r"[\s|:-]+")
 
@@ -274,6 +54,7 @@ _TABLE_RULE = re.compile(r"[\s|:-]+")
 READ_UP_TO, READ_LISTS, READ_WEIGHT = (3, 8, 24), 4, 1.5
 RANKED_AGAIN, EXPECTED_F1_WEIGHT, NO_ANSWER_WEIGHT = 4, 1.5, 3.0
 MOST_ITEM_WORDS = 30  # on average, of a list that is told whole: paragraphs under numbers are no list
+POSED = 3.0  # in score: so much worse may the answer be that a document gives to the question it poses itself
 FRONT_MATTER_PENALTY = 3.0  # in score: so much better must front matter be than a sentence; of four told so, one is not
 
 
@@ -331,7 +112,13 @@ def extract_answer(
     read = max(best.read.get(first, 0.0), whole[1]) if whole else best.read.get(first, 0.0)
     outcome = best.matcher.judge(first, read, is_across=excerpt.language != language)
     probability = best.matcher.probability(best.matcher.trust(first, read))
-    if outcome == "closest" and direction and read > LEAST_OF_CAUSE and _states_cause(best.sentences[first]):
+    is_cause = bool(direction) and states_cause(best.sentences[first].text, language=excerpt.language)
+    explained = _explained(best, first) if direction == "causes" and not is_cause else []
+    if outcome == "closest" and is_cause and read > LEAST_OF_CAUSE:
+        outcome = "answered"
+    if outcome == "closest" and len(explained) > 1 and best.matcher.met_about(first) >= LEAST_EXPLAINED:
+        outcome = "answered"
+    if outcome == "closest" and _is_posed(best.sentences[first]) and read > LEAST_OF_POSED:
         outcome = "answered"
     if outcome == "none":
         return ExtractedAnswer("none", (), probability)
@@ -339,6 +126,8 @@ def extract_answer(
         told, most = best.ranked, MAX_STATEMENTS
     elif excerpt.is_of_table:
         told, most = _alike(best), MAX_STATEMENTS
+    elif explained:
+        told, most = explained, MAX_SENTENCES
     elif asks_for_list(question) and best.read and len(several := _several(best)) > 1:
         told, most = several, MAX_LISTED
     else:
@@ -350,9 +139,8 @@ def extract_answer(
     return ExtractedAnswer(outcome, tuple(statements), probability, listed)
 
 
-def _states_cause(sentence: _Sentence) -> bool:
-    found = extract_relations(sentence.text, language=sentence.excerpt.language)
-    return any(relation.polarity is Polarity.FACT for relation in found)
+def _is_posed(sentence: _Sentence) -> bool:
+    return sentence.unit.spans[0] in sentence.excerpt.posed
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,17 +168,18 @@ def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str, thin
     ]
     if not candidates or _names_something_else(question, excerpts):
         return None
-    matcher = SentenceMatcher(question, language, _said(sentences))
+    reader = open_reader()
+    matcher = SentenceMatcher(question, language, _said(sentences), is_read=reader is not None)
     if thing:
         candidates = [number for number in candidates if matcher.names(number, thing)] or candidates
     scores = {
         number: matcher.score(number)
         - (ACROSS if sentences[number].excerpt.language != language else 0.0)
         - (FRONT_MATTER_PENALTY if sentences[number].unit.kind == "front_matter" else 0.0)
+        + (POSED if _is_posed(sentences[number]) else 0.0)
         for number in candidates
     }
     ranked = sorted(candidates, key=lambda number: -scores[number])
-    reader = open_reader()
     if reader is None:
         first = _by_short_answer(question, language, sentences, scores, ranked[:RANKED_AGAIN])
         lists = find_lists(sentences, ranked) if _asks_for_several(question) else []
@@ -442,7 +231,7 @@ def _by_short_answer(
     """Order sentences also by how surely each holds a short answer, which their `scores` then tell; not rows."""
     if len(numbers) < 2 or any(sentences[number].unit.kind == "row" for number in numbers):
         return numbers
-    asked = read_asked(question, language)
+    asked = read_question(question, language)
     for number in numbers:
         spans = find_candidates(asked, sentences[number].text, sentences[number].excerpt.language)
         found = rank_spans(spans) if spans else None
@@ -523,6 +312,22 @@ def _several(best: RankedSentences) -> list[int]:
     first, *others = best.ranked[: len(best.read)]
     title = best.sentences[first].excerpt.title
     return [first, *(each for each in others if best.read[each] > 0 and best.sentences[each].excerpt.title == title)]
+
+
+def _explained(best: RankedSentences, first: int) -> list[int]:
+    """Return a sentence that states no cause with its neighbour: the one that says more of the question, or the next.
+
+    Whoever tells what happened tells there why, often without a word for it.
+    """
+    fit, here = best.matcher.fit(first), best.sentences[first]
+    steps = (-1, 1) if fit.before > fit.own + fit.alike or fit.before > fit.after else (1, -1)
+    beside = [number for number in (first + step for step in steps) if 0 <= number < len(best.sentences)]
+    fitting = [
+        number
+        for number in beside
+        if best.sentences[number].is_statement and best.sentences[number].excerpt is here.excerpt
+    ]
+    return [first, *fitting[:1]]
 
 
 def _second(best: RankedSentences) -> list[int]:

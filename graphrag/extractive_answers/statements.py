@@ -22,7 +22,8 @@ class Excerpt:
     start_char: int = 0  # in its document
     rows: tuple[Span, ...] = ()  # of a spreadsheet, in the text: a line each
     headers: tuple[str, ...] = ()  # of the table whose rows it holds
-    suspicious: tuple[Span, ...] = ()  # of the text: instructions for a language model, which answer nothing
+    suspicious: tuple[Span, ...] = ()  # of the text: instructions for a language model, or planted; they answer nothing
+    posed: tuple[Span, ...] = ()  # of the text: what stands under the question there
     score: float = 0.35  # relevance to the question, in [0, 1]; where nobody judged it, as in a doubtful case
     filename: str = ""
     source_line: str = ""  # «[Fuente 1: ventas.xlsx, celda C12]»; empty where no more than the file is known

@@ -1,11 +1,13 @@
 """Storage of original files, on disk or in an S3 bucket, as the settings say."""
 
+import asyncio
+import hashlib
 from pathlib import Path
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import url2pathname
 
 from graphrag.config.settings import Settings
-from graphrag.errors import InvalidSettings
+from graphrag.errors import FileUnavailable, InvalidSettings
 from graphrag.file_storage.local import LocalFiles
 from graphrag.file_storage.s3 import S3Files
 from graphrag.protocols import FileStorage
@@ -28,6 +30,20 @@ def open_files(settings: Settings) -> FileStorage:
             timeout_seconds=settings.storage.files_timeout_seconds,
         )
     raise InvalidSettings(WAY_OUT)
+
+
+async def read_original(files: FileStorage, key: str) -> bytes:
+    """Read a file whose key ends with the SHA-256 of its content.
+
+    Raises FileUnavailable, also where the content is another one: a disk failed, or somebody changed it.
+    """
+    data = await files.get(key)
+    digest = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
+    if digest != key.rpartition("/")[2]:
+        raise FileUnavailable(
+            f"The original file {key} is damaged: delete the document and upload it again.", reason="file_damaged"
+        )
+    return data
 
 
 def _split(url: str) -> SplitResult:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from graphrag.errors import FileUnavailable
 
+NOT_KEPT = "The original file is not kept here: delete the document and upload it again."
 PARTS = 3  # collection, document, content: no key lies under another, which a folder could not hold
 # Lower case alone: two keys that differ in case are one file on some systems. Never a dot first: that is ".." and
 # the name of what is half written.
@@ -132,9 +133,7 @@ def _ours() -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as exc:
-        raise FileUnavailable(
-            "The original file is not kept here: upload the document again.", reason="missing"
-        ) from exc
+        raise FileUnavailable(NOT_KEPT, reason="missing") from exc
     except OSError as exc:
         if exc.errno in FULL:
             raise FileUnavailable(

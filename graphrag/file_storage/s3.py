@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 from graphrag.errors import FileUnavailable, InvalidSettings, MissingExtra, install_command
-from graphrag.file_storage.local import check_key, check_prefix
+from graphrag.file_storage.local import NOT_KEPT, check_key, check_prefix
 from graphrag.observability.logging import without_secrets
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class S3Files:
 
     def _failed(self, reason: str, cause: str) -> FileUnavailable:
         if reason == "missing":
-            return FileUnavailable("The original file is not kept here: upload the document again.", reason=reason)
+            return FileUnavailable(NOT_KEPT, reason=reason)
         return FileUnavailable(f"The bucket {self._bucket!r} can't be used: {cause}. {WAYS_OUT[reason]}", reason=reason)
 
 
@@ -161,7 +161,7 @@ def _open(bucket: str, prefix: str, endpoint: str | None, timeout: timedelta) ->
         from obstore.exceptions import BaseError
         from obstore.store import S3Store
     except ImportError as exc:
-        raise MissingExtra(f"Files in S3 need: {install_command('s3')}") from exc
+        raise MissingExtra.of("RAG_FILES_URL=s3://…", install_command("s3")) from exc
     try:
         return S3Store(
             bucket,

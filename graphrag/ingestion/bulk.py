@@ -1,25 +1,26 @@
 """Ingest files of this machine, rechunk stored documents, and estimate what a chat model would cost."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Sequence
+import os
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from uuid import UUID
 
 from graphrag.causal_graph.model_extraction import ExtractionEstimate, ModelExtractor
 from graphrag.embeddings.registry import EmbeddingModel
-from graphrag.errors import UnreadableDocument
+from graphrag.errors import IndexUnavailable, UnreadableDocument
 from graphrag.ingestion.pipeline import Pipeline, Prepared
 from graphrag.ingestion.service import DocumentService
-from graphrag.ingestion.sources import SourceFile, SourceText, read_file, refused, source_of
+from graphrag.ingestion.sources import SourceFile, SourceText, batched, read_file, refused, source_of
 from graphrag.models import Chunking, Collection, Document
 from graphrag.models.ingestion import Ingestion, IngestionOutcome, IngestionStatus
 from graphrag.observability.telemetry import log
 
-READ_FILES = 50  # at once
+READ_FILES, READ_BYTES = 50, 100_000_000  # at once
 MOST_WAITING = 500  # documents; further files are read when some of these have ended
-POLL_SECONDS = 0.1
+POLL_SECONDS = 0.1  # or as many milliseconds as there are documents under way: the database has their work to do
 FINAL = {IngestionStatus.INDEXED, IngestionStatus.ERROR}
 
 
@@ -28,12 +29,25 @@ class Loading:
     service: DocumentService
     collection: Collection
     chunking: Chunking | None = None  # None: the collection's
+    folders: Sequence[Path] = ()  # all of whose files are loaded: what is no longer there has been renamed or deleted
 
     async def load(self, files: Sequence[Path]) -> AsyncGenerator[IngestionOutcome | Ingestion, None]:
-        """One outcome a file, as each ends; in between, how far one is that is under way.
+        """One outcome a file, as each ends; in between, how far one is that is under way. A worker must be running.
 
-        Raises DatabaseUnavailable or FileUnavailable.
+        The collection is optimized for search at the end. Raises DatabaseUnavailable or FileUnavailable.
         """
+        has_changed = False
+        async for step in self._load_copies_last(files):
+            has_changed |= isinstance(step, IngestionOutcome) and step.status is IngestionStatus.INDEXED
+            yield step
+        if has_changed:
+            with suppress(IndexUnavailable):  # the worker's own job tries again
+                await self.service.store.optimize(self.collection)
+
+    async def _load_copies_last(self, files: Sequence[Path]) -> AsyncGenerator[IngestionOutcome | Ingestion, None]:
+        known = await self.service.ingestions.list_copies(self.collection)
+        gone = await asyncio.to_thread(lambda: [source for source in known if self._has_moved(source)])
+        await self.service.ingestions.set_copies(self.collection, dict.fromkeys(gone))
         copies: list[Path] = []
         async for step in self._load(files):
             if isinstance(step, IngestionOutcome) and step.is_copy:
@@ -45,7 +59,7 @@ class Loading:
 
     async def _load(self, files: Sequence[Path]) -> AsyncGenerator[IngestionOutcome | Ingestion, None]:
         waiting: set[UUID] = set()
-        for paths in _batches(files):
+        for paths in batched(files, _size, most=READ_FILES, most_bytes=READ_BYTES):
             for outcome in await self._add(paths):
                 if outcome.status is IngestionStatus.UPLOADED and outcome.document_id:
                     waiting.add(outcome.document_id)
@@ -59,7 +73,13 @@ class Loading:
     async def _add(self, paths: Sequence[Path]) -> list[IngestionOutcome]:
         sources, outcomes = await asyncio.to_thread(_read, paths, self.service.max_file_bytes)
         sources = [replace(source, chunking=self.chunking) for source in sources]
-        return [*outcomes, *await self.service.add(self.collection, sources)]
+        renamed = await self.service.rename(self.collection, sources, self._has_moved)
+        added = await self.service.add(self.collection, sources)
+        return [*outcomes, *(replace(outcome, renamed_from=renamed.get(outcome.source)) for outcome in added)]
+
+    def _has_moved(self, source: str) -> bool:
+        is_ours = any(Path(source).is_relative_to(source_of(folder)) for folder in self.folders)
+        return is_ours and not os.path.lexists(source)
 
 
 async def wait_for(
@@ -78,13 +98,11 @@ async def wait_for(
             else:
                 yield ingestion
         if len(waiting) > until:
-            await asyncio.sleep(POLL_SECONDS)
+            await asyncio.sleep(max(POLL_SECONDS, len(waiting) / 1_000))
 
 
-def _batches(files: Sequence[Path]) -> Iterator[list[Path]]:
-    remaining = iter(files)
-    while batch := list(islice(remaining, READ_FILES)):
-        yield batch
+def _size(file: Path) -> int:
+    return file.stat().st_size if file.exists() else 0
 
 
 def _read(paths: Sequence[Path], max_bytes: int) -> tuple[list[SourceFile], list[IngestionOutcome]]:

@@ -3,26 +3,19 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import PurePath
 from typing import NamedTuple
 
-import numpy as np
 import stopwordsiso
 from babel import Locale
 
-from graphrag.config.settings import IngestionConfig
 from graphrag.ingestion.chunking.division import has_rows
-from graphrag.ingestion.sources import Source, SourceFile, SourceText, document_id
 from graphrag.linguistics import language
 from graphrag.linguistics import language as languages
 from graphrag.linguistics.language import fold
 from graphrag.linguistics.sentences import plain
-from graphrag.models import Collection, Document, ParsedText, Table
-from graphrag.parsers.text import clean
-from graphrag.rerankers.mmr import cosines, pick
+from graphrag.models import ParsedText, Table
 
 MOST = 10
 READ_CHARS = 2_500  # what a text is about is said at its beginning
@@ -69,13 +62,10 @@ def phrases(parsed: ParsedText, language: str) -> Iterator[Keyphrase]:
                 found[keys[first : last + 1]].append((starts[first], ends[last]))
     headed = _headed(parsed)
     vague = _vague(language)
-    weights = {
-        key: weight * (HEADING_WEIGHT if headed.issuperset(key) else 1)
-        for key, weight in _weighted(found)
-        if not vague.issuperset(key) and any(map(str.isalpha, "".join(key)))
-    }
+    weights = {key: weight * (HEADING_WEIGHT if headed.issuperset(key) else 1) for key, weight in _weighted(found)}
     for key in sorted(weights, key=lambda key: -weights[key]):
-        yield Keyphrase(key, _best_written([text[start:end] for start, end in found[key]]))
+        if not vague.issuperset(key) and any(map(str.isalpha, "".join(key))):  # few are asked for
+            yield Keyphrase(key, _best_written([text[start:end] for start, end in found[key]]))
 
 
 def different(ranked: Iterable[Keyphrase]) -> tuple[str, ...]:
@@ -185,30 +175,7 @@ def _vague(language: str) -> frozenset[str]:
     return frozenset(map(_key, published))
 
 
-Vector = Sequence[float]
 MOST_PHRASES = 20  # best first; with more of them come clauses that were written once
-DIVERSITY = 0.2
-NOT_EMBEDDED = "its keywords are not chosen by meaning: the embedding model failed"
-
-
-def with_keywords(
-    document: Document,
-    phrases: Sequence[Keyphrase],
-    vectors: Sequence[Vector | None],
-    *,
-    chunks: Sequence[Vector | None],
-) -> Document:
-    """Choose a document's keywords by the vectors of its phrases and chunks.
-
-    If a phrase has no vector, the document keeps its keywords and gets a warning.
-    """
-    known = [vector for vector in vectors if vector is not None]
-    if len(known) < len(phrases):
-        return replace(document, warnings=(*document.warnings, NOT_EMBEDDED))
-    whole = np.mean([vector for vector in chunks if vector is not None], axis=0)
-    relevances = cosines([whole, *known])[0, 1:].tolist()
-    order = pick(relevances, known, diversity=DIVERSITY, top_k=len(phrases))
-    return replace(document, keywords=different(phrases[index] for index, _ in order))
 
 
 FEWEST_WORDS = 2
@@ -273,33 +240,6 @@ _NO_AUTHOR = re.compile(
 )
 
 
-def describe(source: Source, parsed: ParsedText, *, collection: Collection, config: IngestionConfig) -> Document:
-    now = datetime.now(UTC)
-    filename = source.filename if isinstance(source, SourceFile) else source.source
-    own_language, own_title = (source.language, source.title) if isinstance(source, SourceText) else (None, None)
-    language = own_language or detect_language(parsed)
-    lives = timedelta(hours=config.time_to_live_hours) if config.time_to_live_hours else None
-    return Document(
-        id=document_id(collection.id, source.source),
-        collection_id=collection.id,
-        source=source.source,
-        filename=filename,
-        media_type=parsed.media_type,
-        content_hash=source.content_hash,
-        language=language,
-        title=title(parsed, filename=filename) if own_title is None else " ".join(clean(own_title).split()),
-        created_at=source.created_at or now,
-        source_type=source.source_type,
-        tags=source.tags,
-        expires_at=source.expires_at or (now + lives if lives else None),
-        byte_count=source.byte_count,
-        authors=authors(parsed),
-        keywords=keywords(parsed, language),
-        warnings=parsed.warnings,
-        metadata=source.metadata,
-    )
-
-
 def title(parsed: ParsedText, *, filename: str) -> str:
     """Return the document's title.
 
@@ -316,7 +256,12 @@ def title(parsed: ParsedText, *, filename: str) -> str:
     is_name = len(line) <= TITLE_CHARS and any(character.isalnum() for character in line)
     if is_name and ":" not in line and not line.endswith(".") and rest.strip():
         return line
-    return _spaced(stem)
+    return title_of_name(filename)
+
+
+def title_of_name(filename: str) -> str:
+    """Return the title of a file whose content has none."""
+    return _spaced(PurePath(filename).stem)
 
 
 def _own_title(parsed: ParsedText, stem: str) -> str:

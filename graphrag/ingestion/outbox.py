@@ -38,10 +38,13 @@ class Envelope(BaseModel):
     source: str
     filename: str
     options: dict[str, Any]
+    content_hash: str = ""  # SHA-256 of the file; earlier versions wrote none
 
-    def key(self) -> str:
-        """Return a new key; keys are sorted by time."""
-        return f"{FOLDER}/{time.time_ns():020d}/{_target(self.owner_id, self.collection)}-{uuid4().hex}"
+    def key(self, *, after: str = "") -> str:
+        """Return a new key; keys are sorted by time. It comes after that of `after`, also where the clock went back."""
+        latest = int(after.split("/")[1]) + 1 if after else 0
+        target = _target(self.owner_id, self.collection)
+        return f"{FOLDER}/{max(time.time_ns(), latest):020d}/{target}-{uuid4().hex}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,10 @@ class Outbox:
         return await self.files.list(FOLDER)
 
     async def read(self, key: str) -> tuple[Envelope, SourceFile] | None:
-        """Return an upload; None if it was delivered or removed already. Raises FileUnavailable, ValidationError."""
+        """Return an upload; None if it was delivered or removed already.
+
+        Raises FileUnavailable; ValueError if it is damaged.
+        """
         try:
             line, _, data = (await self.files.get(key)).partition(b"\n")
         except FileUnavailable as exc:
@@ -66,7 +72,10 @@ class Outbox:
                 return None
             raise
         envelope = Envelope.model_validate_json(line)
-        return envelope, SourceFile(envelope.source, envelope.filename, data, **options_of(envelope.options))
+        source = SourceFile(envelope.source, envelope.filename, data, **options_of(envelope.options))
+        if envelope.content_hash not in ("", await asyncio.to_thread(lambda: source.content_hash)):
+            raise ValueError(f"the stored upload {key} is damaged")
+        return envelope, source
 
     @asynccontextmanager
     async def locked(self) -> AsyncIterator[None]:
@@ -90,7 +99,10 @@ class Outbox:
                     await self.files.delete(key)
 
     async def _becomes(self, key: str, collection: models.Collection, documents: Collection[UUID]) -> bool:
-        found = await self.read(key)
+        try:
+            found = await self.read(key)
+        except ValueError:  # it is delivered to nobody
+            return False
         return found is not None and document_id(collection.id, found[1].source) in documents
 
 
@@ -117,11 +129,12 @@ class OutboxDelivery:
         if sum(self._sizes.values()) + size > self.most_bytes:
             raise IndexingUnavailable("The database is away, and no more is kept until it is back.")
         envelopes = [_envelope(owner_id, into, source) for source in sources]
-        uploads = {envelope.key(): (envelope, source) for envelope, source in zip(envelopes, sources, strict=True)}
+        latest = max(self._sizes, default="")
+        uploads = {of.key(after=latest): (of, source) for of, source in zip(envelopes, sources, strict=True)}
         self._sizes |= {key: source.byte_count for key, (_, source) in uploads.items()}
         try:
             for key, (envelope, source) in uploads.items():
-                await self.outbox.put(key, envelope, source.data)
+                await self.outbox.put(key, envelope, await source.read())
         except BaseException:
             for key in uploads:
                 self._sizes.pop(key, None)
@@ -197,6 +210,7 @@ def _envelope(owner_id: str, collection: str, source: SourceFile) -> Envelope:
         source=source.source,
         filename=source.filename,
         options=source.options(),
+        content_hash=source.content_hash,
     )
 
 

@@ -1,37 +1,36 @@
-"""Files and texts → stored documents: read, chunked, embedded, and stored at once and whole, or not at all."""
+"""Files and texts → stored documents: prepared, embedded, and stored at once and whole, or not at all."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import accumulate, islice, pairwise
-from uuid import UUID, uuid5
+from itertools import accumulate, pairwise
+from uuid import UUID
 
+import numpy as np
 from langchain_core.language_models import BaseChatModel
 
-from graphrag.causal_graph.document_graph import chunk_graphs, with_names, with_relations
-from graphrag.causal_graph.model_extraction import ModelExtractor
+from graphrag.causal_graph.document_graph import with_names
+from graphrag.causal_graph.model_extraction import ModelExtractor, with_relations
 from graphrag.config.settings import IngestionConfig, Settings
 from graphrag.embeddings.registry import EmbeddingModel, embed_batches
 from graphrag.errors import UnreadableDocument
-from graphrag.ingestion import enrichment
-from graphrag.ingestion.chunking import chunk_document
-from graphrag.ingestion.chunking.division import Embed
 from graphrag.ingestion.contextualization import contextual_text, embedded_text, situate
-from graphrag.ingestion.enrichment import MOST_PHRASES, Keyphrase, phrases, with_keywords
-from graphrag.ingestion.sources import Source, SourceFile, duplicate_source, refused
-from graphrag.ingestion.tables.computed_tables import with_computed
-from graphrag.ingestion.tables.typed_tables import typed_tables
+from graphrag.ingestion.enrichment import Keyphrase, different
+from graphrag.ingestion.prepared import Preparation, Preparer
+from graphrag.ingestion.sources import Source, cancelled, duplicate_source, refused
 from graphrag.linguistics.names import NameRecognizer
-from graphrag.models import Chunk, Collection, Document, ParsedText
+from graphrag.models import Chunk, Collection, Document
 from graphrag.models.graph import ChunkGraph
 from graphrag.models.ingestion import IndexedDocument, IngestionOutcome, IngestionStatus
 from graphrag.observability.telemetry import log, stage
-from graphrag.parsers.text import clean, holds_words
-from graphrag.protocols import Cache, ChunkStore, Parser
+from graphrag.protocols import Cache, ChunkStore
+from graphrag.rerankers.mmr import cosines, pick
 
-PLAIN_TEXT = "text/plain"
 Vector = list[float]
 REPORTED_CHUNKS = 1_000  # between two reports of a long embedding
+DIVERSITY = 0.2  # of keywords
+NOT_EMBEDDED = "its keywords are not chosen by meaning: the embedding model failed"
+WATCHED_SECONDS = 0.5  # between two reports of a preparation, which ends soon after its document is cancelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +42,15 @@ class Progress:
 
     @property
     def ticket(self) -> UUID | None:
-        return _ticket(self.source)
+        return self.source.ticket
 
 
-Report = Callable[[Sequence[Progress]], Awaitable[None]]
+Report = Callable[[Sequence[Progress]], Awaitable[Set[str]]]  # returns the sources that are no longer wanted
 
 
-async def report_nothing(progress: Sequence[Progress]) -> None:
+async def report_nothing(progress: Sequence[Progress]) -> Set[str]:
     """Ignore the progress."""
+    return frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,19 @@ class Prepared:
     chunks: list[Chunk]
     embedded: list[str]  # what is embedded for each chunk
     text: str
-    graph: list[ChunkGraph]
-    tables: list[bytes]
-    phrases: list[Keyphrase]  # of which keywords are chosen by meaning; empty: they are not
+    graph: Sequence[ChunkGraph]
+    tables: Sequence[bytes]
+    phrases: Sequence[Keyphrase]  # of which keywords are chosen by meaning; empty: they are not
+
+    @classmethod
+    def of(cls, source: Source, made: Preparation, collection: Collection, config: IngestionConfig) -> "Prepared":
+        document = made.document(source, collection.id, config)
+        chunks = made.chunks(document)
+        embedded = [
+            embedded_text(chunk.context, made.text[chunk.window_start : chunk.end_char], is_table=bool(chunk.headers))
+            for chunk in chunks
+        ]
+        return cls(source, document, chunks, embedded, made.text, made.graph, made.tables, made.phrases)
 
     def with_document(self, document: Document) -> "Prepared":
         return replace(self, document=document, chunks=[replace(chunk, document=document) for chunk in self.chunks])
@@ -77,9 +87,8 @@ class Prepared:
 class Pipeline:
     store: ChunkStore
     settings: Settings
-    parser: Parser
+    preparer: Preparer
     cache: Cache
-    embed_meaning: Embed  # for the boundaries of semantic chunks: a model that costs nothing
     chat_model: BaseChatModel | None = None  # for contextual embeddings
     relation_extractor: ModelExtractor | None = None  # beside the rules
     may_read: Callable[[Collection], bool] = lambda _: True  # whether these two are given a collection's documents
@@ -101,8 +110,7 @@ class Pipeline:
         """
         config = self.settings.ingestion.overridden(collection.ingestion_config)[0]
         first = {source.source: source for source in reversed(sources)}
-        await report([Progress(source, "parse") for source in first.values()])
-        read = await asyncio.gather(*(self.read(source, collection, model, config) for source in first.values()))
+        read = await self._read_all([*first.values()], collection, model, config, report)
         prepared = [item for item in read if isinstance(item, Prepared)]
         outcomes = {outcome.source: outcome for outcome in read if isinstance(outcome, IngestionOutcome)}
         indexed = []
@@ -120,66 +128,45 @@ class Pipeline:
             for source in sources
         ]
 
+    async def _read_all(
+        self,
+        sources: Sequence[Source],
+        collection: Collection,
+        model: EmbeddingModel,
+        config: IngestionConfig,
+        report: Report,
+    ) -> list[Prepared | IngestionOutcome]:
+        """Prepare the sources, some at a time so that other jobs have their turns; those not wanted are cancelled."""
+        turns = asyncio.Semaphore(self.settings.ingestion_limits.parsing.processes)
+
+        async def read(source: Source) -> Prepared | IngestionOutcome:
+            async with turns:
+                return await self.read(source, collection, model, config)
+
+        tasks = {source.source: asyncio.create_task(read(source)) for source in sources}
+        try:
+            pending = set(tasks.values())
+            while pending:
+                unwanted = await report([Progress(of, "parse") for of in sources if not tasks[of.source].done()])
+                for name in unwanted:
+                    tasks[name].cancel()
+                _, pending = await asyncio.wait(pending, timeout=WATCHED_SECONDS)
+        finally:
+            for task in tasks.values():
+                task.cancel()
+            await asyncio.gather(*tasks.values(), return_exceptions=True)
+        return [refused(name, cancelled()) if task.cancelled() else task.result() for name, task in tasks.items()]
+
     async def read(
         self, source: Source, collection: Collection, model: EmbeddingModel, config: IngestionConfig
     ) -> Prepared | IngestionOutcome:
         try:
-            with stage("parse"):
-                parsed = await self._parse(source)
-            with stage("chunk"):
-                return await asyncio.to_thread(self._chunk, source, parsed, collection, model, config)
+            with stage("prepare"):
+                made = await self.preparer.prepare(source, config=config, model=model)
         except UnreadableDocument as exc:
             log.warning("document not indexed", error=exc)
             return refused(source.source, exc)
-
-    async def _parse(self, source: Source) -> ParsedText:
-        if isinstance(source, SourceFile):
-            return await self.parser.parse(source.data, filename=source.filename)
-        if not holds_words(source.text):
-            raise UnreadableDocument("it holds no text", reason="empty")
-        return ParsedText(clean(source.text), PLAIN_TEXT)
-
-    def _chunk(
-        self,
-        source: Source,
-        parsed: ParsedText,
-        collection: Collection,
-        model: EmbeddingModel,
-        config: IngestionConfig,
-    ) -> Prepared:
-        document = enrichment.describe(source, parsed, collection=collection, config=config)
-        ranked = phrases(parsed, document.language) if config.keywords == "embeddings" else ()
-        given, parsed = parsed, with_computed(parsed, language=document.language)
-        if source.chunking:
-            config = config.model_copy(update={"chunking": source.chunking})
-        chunked = chunk_document(
-            parsed, title=document.title, config=config, count_tokens=model.count_tokens, embed=self.embed_meaning
-        )
-        document = replace(document, processing_strategy=chunked.strategy)
-        chunks = [
-            Chunk(
-                id=uuid5(document.id, f"{document.content_hash}:{chunked.strategy}:{index}"),
-                index=index,
-                content=parsed.text[span.start : span.end],
-                start_char=span.start,
-                end_char=span.end,
-                window_start=span.window_start,
-                context=span.context,
-                document=document,
-                locations=span.locations,
-                headers=span.headers,
-                parent=span.parent,
-            )
-            for index, span in enumerate(chunked.spans)
-        ]
-        embedded = [
-            embedded_text(chunk.context, parsed.text[chunk.window_start : chunk.end_char], is_table=bool(chunk.headers))
-            for chunk in chunks
-        ]
-        graph = chunk_graphs(parsed.text, chunks, language=document.language)
-        tables = [table.to_bytes() for table in typed_tables(given, document, [chunk.start_char for chunk in chunks])]
-        phrases_left = [*islice(ranked, MOST_PHRASES)]
-        return Prepared(source, document, chunks, embedded, parsed.text, graph, tables, phrases_left)
+        return Prepared.of(source, made, collection, config)
 
     async def _embed(
         self,
@@ -212,13 +199,12 @@ class Pipeline:
             # A chunk that could not be embedded in its context is found as it stands.
             both = [vector or plain for vector, plain in zip(in_context, complete, strict=bool(in_context))]
             graph = await self._complete_graph(item, collection, report)
-            ticket = _ticket(item.source)
             yield IndexedDocument(
                 item.document,
                 item.chunks,
                 complete,
                 both or None,
-                ticket,
+                item.source.ticket,
                 situations=described or None,
                 tables=item.tables,
                 graph=graph,
@@ -245,18 +231,24 @@ class Pipeline:
     async def _embed_texts(
         self, prepared: Sequence[Prepared], texts: Sequence[Sequence[str]], model: EmbeddingModel, report: Report
     ) -> tuple[list[list[Vector | None]], str]:
-        """Each document's vectors, None where a batch failed, and why the first of these did."""
-        flat = [text for of_document in texts for text in of_document]
+        """Each document's vectors, None where a batch failed or it is not wanted, and why the first of these are."""
+        flat = [(item.source.source, text) for item, own in zip(prepared, texts, strict=True) for text in own]
         starts = [0, *accumulate(map(len, texts))]
-        vectors: list[Vector | None] = []
+        vectors: list[Vector | None] = [None] * len(flat)
         cause = ""
         for start in range(0, len(flat), REPORTED_CHUNKS):
-            await report([item.in_stage("embed", start - first) for item, first in zip(prepared, starts, strict=False)])
-            part = flat[start : start + REPORTED_CHUNKS]
-            found, failures = await embed_batches(
-                part, model, batch_size=self.settings.ingestion_limits.embedding_batch_size
+            unwanted = await report(
+                [item.in_stage("embed", start - first) for item, first in zip(prepared, starts, strict=False)]
             )
-            vectors += found
+            part = range(start, min(start + REPORTED_CHUNKS, len(flat)))
+            wanted = [place for place in part if flat[place][0] not in unwanted]
+            found, failures = await embed_batches(
+                [flat[place][1] for place in wanted],
+                model,
+                batch_size=self.settings.ingestion_limits.embedding_batch_size,
+            )
+            for place, vector in zip(wanted, found, strict=True):
+                vectors[place] = vector
             cause = cause or next((failure.cause for failure in failures), "")
         return [vectors[first:last] for first, last in pairwise(starts)], cause
 
@@ -286,18 +278,13 @@ class Pipeline:
         return with_relations(graph, found)
 
 
-def _ticket(source: Source) -> UUID | None:
-    return source.ticket if isinstance(source, SourceFile) else None
-
-
 def _outcome(item: IndexedDocument, *, is_stored: bool) -> IngestionOutcome:
     document = item.document
     if is_stored:
         return IngestionOutcome(
             document.source, IngestionStatus.INDEXED, document.id, len(item.chunks), expires_at=document.expires_at
         )
-    cause = "it was cancelled, or a newer version came"
-    return IngestionOutcome(document.source, IngestionStatus.ERROR, document.id, cause=cause, reason="cancelled")
+    return refused(document.source, cancelled())
 
 
 def _failed(item: Prepared, vectors: Sequence[Vector | None], cause: str) -> IngestionOutcome:
@@ -306,3 +293,23 @@ def _failed(item: Prepared, vectors: Sequence[Vector | None], cause: str) -> Ing
     return IngestionOutcome(
         document.source, IngestionStatus.ERROR, document.id, cause=cause, reason="embedding", failed_chunks=missing
     )
+
+
+def with_keywords(
+    document: Document,
+    phrases: Sequence[Keyphrase],
+    vectors: Sequence[Sequence[float] | None],
+    *,
+    chunks: Sequence[Vector | None],
+) -> Document:
+    """Choose a document's keywords by the vectors of its phrases and chunks.
+
+    If a phrase has no vector, the document keeps its keywords and gets a warning.
+    """
+    known = [vector for vector in vectors if vector is not None]
+    if len(known) < len(phrases):
+        return replace(document, warnings=(*document.warnings, NOT_EMBEDDED))
+    whole = np.mean([vector for vector in chunks if vector is not None], axis=0)
+    relevances = cosines([whole, *known])[0, 1:].tolist()
+    order = pick(relevances, known, diversity=DIVERSITY, top_k=len(phrases))
+    return replace(document, keywords=different(phrases[index] for index, _ in order))

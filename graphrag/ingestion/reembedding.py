@@ -5,13 +5,12 @@ that searches use; when none is missing, one transaction makes them the collecti
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import psycopg
 from pgvector import HalfVector
 
 from graphrag.db.database import Connection, Database, fetch, queries
@@ -46,7 +45,9 @@ class EmbeddingMigration:
         """Raises InvalidSettings where there is nothing to go back to."""
         previous: str | None = (await self._state())["previous_embedding_model"]
         if previous is None:
-            raise InvalidSettings(f"The collection {self.collection.name!r} has had no other embedding model.")
+            name = self.collection.name
+            told = f"The collection {name!r} has had no other embedding model."
+            raise InvalidSettings(told, reason="no_previous_model", collection=name)
         return previous
 
     async def run(self, model: EmbeddingModel, *, report: Report = report_nothing) -> None:
@@ -76,7 +77,9 @@ class EmbeddingMigration:
     async def _begin(self, model: EmbeddingModel) -> Row:
         state = await self._state()
         if state["embedding_model"] == model.id:
-            raise InvalidSettings(f"The collection {self.collection.name!r} has the embedding model {model.id!r}.")
+            name = self.collection.name
+            told = f"The collection {name!r} has the embedding model {model.id!r}."
+            raise InvalidSettings(told, reason="same_model", collection=name, model=model.id)
         await self._drop_others(state["embedding_model"], state["previous_embedding_model"], model.id)
         return state
 
@@ -157,7 +160,7 @@ class EmbeddingMigration:
         kinds: list[VectorKind] = ["content", "contextual"] if state["has_contextual"] else ["content"]
         async with maintenance(self.database) as connection:
             for kind in kinds:
-                await search.build_index(connection, model.id, model.dimensions, kind=kind)
+                await search.build_index(connection, self.collection.id, model.id, model.dimensions, kind=kind)
 
     async def _drop_others(self, *models: str | None) -> None:
         async with self._transaction() as connection:
@@ -199,17 +202,12 @@ class EmbeddingMigration:
 
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[None]:
-        """The lock goes with its connection, and so with its process."""
-        async with self.database.maintenance() as connection:
-            if not (await fetch(connection, QUERIES["lock_migration"], self._key()))[0]["is_free"]:
-                raise InvalidSettings(
-                    f"The collection {self.collection.name!r} is moving to another embedding model already."
-                )
-            try:
-                yield
-            finally:
-                with suppress(psycopg.OperationalError):  # the server is gone, and the lock with it
-                    await connection.execute(QUERIES["unlock_migration"], self._key())
+        async with self.database.try_lock(QUERIES["lock_migration"], self._key()) as is_free:
+            if not is_free:
+                name = self.collection.name
+                told = f"The collection {name!r} is moving to another embedding model already."
+                raise InvalidSettings(told, reason="model_changing", collection=name)
+            yield
 
     @asynccontextmanager
     async def _transaction(self) -> AsyncIterator[Connection]:

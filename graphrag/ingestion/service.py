@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -11,10 +11,19 @@ from uuid import UUID, uuid4
 
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import DocumentNotFound, FileUnavailable, InvalidDocuments, ProviderError
+from graphrag.ingestion.enrichment import title_of_name
 from graphrag.ingestion.outbox import Outbox
 from graphrag.ingestion.pipeline import Pipeline
 from graphrag.ingestion.queue import Queue
-from graphrag.ingestion.sources import SourceFile, SourceText, document_id, duplicate_source, refused, too_large
+from graphrag.ingestion.sources import (
+    SourceFile,
+    SourceText,
+    batched,
+    document_id,
+    duplicate_source,
+    refused,
+    too_large,
+)
 from graphrag.models import Collection, Document
 from graphrag.models.ingestion import Ingestion, IngestionOutcome, IngestionStatus
 from graphrag.observability.request_context import changed_context
@@ -23,6 +32,7 @@ from graphrag.protocols import ChunkStore, FileStorage
 from graphrag.stores.postgres.erasure import BATCH, Erasure
 from graphrag.stores.postgres.ingestions import Ingestions
 
+KEPT_BYTES = 100_000_000  # in memory, of the files that are stored at the same time
 DELETED_TOGETHER = 100  # documents, whose collection's other writers wait meanwhile
 
 
@@ -47,34 +57,42 @@ class DocumentService:
     ) -> list[IngestionOutcome]:
         """Add files and return an outcome for each, in order: uploaded, unchanged, or an error.
 
-        A file replaces the document of its source, which stays as it is until the new ingestion has succeeded.
+        A file replaces the document of its source, which stays as it is until the new ingestion has succeeded. A file
+        that is beyond a quota has that error.
 
-        Raises CollectionNotFound, QuotaExceeded, DatabaseUnavailable, FileUnavailable, or PreconditionFailed if the
-        ingestion in `seen` is no longer the document's last: then none was accepted.
+        Raises CollectionNotFound, QuotaExceeded if all are beyond one, DatabaseUnavailable, FileUnavailable, or
+        PreconditionFailed if the ingestion in `seen` is no longer the document's last: then none was accepted.
         """
         if not is_from_outbox:
             await self.outbox.remove(collection, {document_id(collection.id, source.source) for source in sources})
-        known = await self._known(collection, sources)
+        new_ids = {source.source: document_id(collection.id, source.source) for source in sources}
+        owned = await self.ingestions.find_sources(collection, [*new_ids], [*new_ids.values()])
+        # A document that was renamed has kept the id that its old source would get.
+        ids = {of: owned.get(of) or (uuid4() if key in owned.values() else key) for of, key in new_ids.items()}
+        known = await self._known(collection, sources, ids)
         outcomes: list[IngestionOutcome] = []
         new: dict[UUID, tuple[Ingestion, SourceFile]] = {}
         for source in sources:
-            if len(source.data) > self.max_file_bytes:
+            if source.byte_count > self.max_file_bytes:
                 outcomes.append(refused(source.source, too_large(self.max_file_bytes)))
-            elif document_id(collection.id, source.source) in new and source.content_hash not in known:
+            elif ids[source.source] in new and source.content_hash not in known:
                 outcomes.append(refused(source.source, duplicate_source()))
-            elif source.content_hash in known:
+            elif source.content_hash in known and (
+                source.source not in owned or known[source.content_hash].source == source.source
+            ):
                 outcomes.append(_unchanged(source, known[source.content_hash]))
             else:
-                ingestion = _ingestion(collection, source)
+                ingestion = _ingestion(collection, source, ids[source.source])
                 new[ingestion.document_id] = (ingestion, source)
                 known[source.content_hash] = ingestion
                 outcomes.append(IngestionOutcome(source.source, IngestionStatus.UPLOADED, ingestion.document_id))
         if new:
 
-            async def keep() -> None:
-                await asyncio.gather(*(self.files.put(file_key(of), source.data) for of, source in new.values()))
+            async def keep(accepted: Sequence[Ingestion]) -> None:
+                for batch in batched(accepted, lambda of: of.byte_count, most=len(accepted), most_bytes=KEPT_BYTES):
+                    await asyncio.gather(*(self._keep(of, new[of.document_id][1]) for of in batch))
 
-            await self.ingestions.register(
+            beyond = await self.ingestions.register(
                 collection,
                 [ingestion for ingestion, _ in new.values()],
                 keep=keep,
@@ -82,7 +100,42 @@ class DocumentService:
                 most_documents=most_documents,
                 seen=seen,
             )
+            if all(outcome.document_id in beyond for outcome in outcomes):
+                raise next(iter(beyond.values()))
+            outcomes = [
+                refused(of.source, beyond[of.document_id]) if of.document_id in beyond else of for of in outcomes
+            ]
+        copies = {outcome.source: outcome.document_id for outcome in outcomes if outcome.is_copy}
+        await self.ingestions.set_copies(collection, dict.fromkeys(ids) | copies)
         return outcomes
+
+    async def _keep(self, ingestion: Ingestion, source: SourceFile) -> None:
+        await self.files.put(file_key(ingestion), await source.read())
+
+    async def rename(
+        self, collection: Collection, sources: Sequence[SourceFile], has_moved: Callable[[str], bool]
+    ) -> dict[str, str]:
+        """Rename documents whose file has become one of these, and return the old sources by the new ones.
+
+        `has_moved`: whether the file of a source is no longer there.
+        """
+        ended = await self.ingestions.find_ended(collection, [source.content_hash for source in sources])
+        moved = [ingestion for ingestion in ended if await asyncio.to_thread(has_moved, ingestion.source)]
+        if not moved:
+            return {}
+        owned = await self.ingestions.find_sources(collection, [source.source for source in sources])
+        renamed: dict[str, str] = {}
+        for source in sources:
+            same = [of for of in moved if of.content_hash == source.content_hash]
+            if source.source in owned or not same:
+                continue
+            titles = title_of_name(same[0].filename), title_of_name(source.filename)
+            if await self.ingestions.rename(
+                collection, same[0], source=source.source, filename=source.filename, titles=titles
+            ):
+                renamed[source.source] = same[0].source
+                moved.remove(same[0])
+        return renamed
 
     async def restart(
         self, collection: Collection, documents: Sequence[UUID], *, seen: Ingestion | None = None, **options: Any
@@ -143,7 +196,9 @@ class DocumentService:
         await self.erasure.erase(collection.owner_id, most=BATCH)
         return was_there
 
-    async def _known(self, collection: Collection, sources: Sequence[SourceFile]) -> dict[str, Ingestion | Document]:
+    async def _known(
+        self, collection: Collection, sources: Sequence[SourceFile], ids: Mapping[str, UUID]
+    ) -> dict[str, Ingestion | Document]:
         """Contents that are stored or on their way, of documents that no newer version is about to replace."""
         hashes = [source.content_hash for source in sources]
         stored = await self.store.find_documents(collection, content_hashes=hashes)
@@ -153,7 +208,7 @@ class DocumentService:
         for of in latest:
             newest[of.document_id].add(of.content_hash)
         for source in sources:
-            newest[document_id(collection.id, source.source)].add(source.content_hash)
+            newest[ids[source.source]].add(source.content_hash)
         known = [(document.id, document) for document in stored] + [(of.document_id, of) for of in waiting.values()]
         return {of.content_hash: of for key, of in known if newest[key] <= {of.content_hash}}
 
@@ -167,11 +222,11 @@ def file_key(ingestion: Ingestion) -> str:
     return f"{folder_key(ingestion.collection_id, ingestion.document_id)}/{ingestion.content_hash}"
 
 
-def _ingestion(collection: Collection, source: SourceFile) -> Ingestion:
+def _ingestion(collection: Collection, source: SourceFile, document: UUID) -> Ingestion:
     now = datetime.now(UTC)
     return Ingestion(
         collection_id=collection.id,
-        document_id=document_id(collection.id, source.source),
+        document_id=document,
         ticket=uuid4(),
         source=source.source,
         filename=source.filename,

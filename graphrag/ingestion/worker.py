@@ -1,15 +1,16 @@
 """Background jobs: ingestion, deletion, retention."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
+from graphrag.db.database import Connection
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import CausewayError, FileUnavailable
+from graphrag.file_storage import read_original
 from graphrag.ingestion.pipeline import Pipeline, Progress
 from graphrag.ingestion.queue import Queue
 from graphrag.ingestion.service import DocumentService, file_key, folder_key
@@ -32,21 +33,18 @@ class Retention:
         if self.days is None:
             return
         retention = timedelta(days=self.days)
-        oldest = await self.conversations.purge(owner_id, before=datetime.now(UTC) - retention)
+        oldest = await self.conversations.purge(owner_id, retention)
         if oldest is not None:
             await self.queue.defer_forgetting(owner_id, oldest + retention)
 
 
 UNDER_WAY = {IngestionStatus.UPLOADED, IngestionStatus.PROCESSING}
+LOST_FILES = {"missing": "file_unavailable", "file_damaged": "file_damaged"}  # an ingestion's reason, by the error's
 UNEXPECTED = "an error of ours, which the service's log describes"
 
 
 class Models(Protocol):
     async def embedding_model(self, collection: Collection) -> EmbeddingModel: ...
-
-
-class _Cancelled(Exception):
-    """None of the job's documents is wanted any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +58,19 @@ class Jobs:
         collection = await self._collection(owner_id, collection_id)
         if collection is None:
             return
-        begun = await self.service.ingestions.begin(collection, documents)
-        if begun:
-            with suppress(_Cancelled):
+        known = await self.service.ingestions.find(collection, documents)
+        # If a worker died of one, others shall not be taken for it: each is done alone, those that stalled most last.
+        suspects = [[of.document_id] for of in sorted(known, key=lambda of: of.stalls) if of.stalls]
+        for together in ([of.document_id for of in known if not of.stalls], *suspects):
+            if begun := await self.service.ingestions.begin(collection, together):
                 await self._ingest(collection, {ingestion.ticket: ingestion for ingestion in begun})
-            await self.service.queue.defer_optimization(collection)
+                await self.service.queue.defer_optimization(collection)
         await self.tidy_files(owner_id, collection_id, documents)
+
+    async def count_stall(
+        self, connection: Connection, owner_id: str, collection_id: UUID, documents: Sequence[UUID]
+    ) -> None:
+        await self.service.ingestions.count_stall(connection, collection_id, documents)
 
     async def give_up(
         self, owner_id: str, collection_id: UUID, documents: Sequence[UUID], error: BaseException
@@ -129,10 +134,10 @@ class Jobs:
             await self.service.store.optimize(collection)
 
     async def _ingest(self, collection: Collection, begun: Mapping[UUID, Ingestion]) -> None:
-        async def report(progress: Sequence[Progress]) -> None:
+        async def report(progress: Sequence[Progress]) -> Set[str]:
             known = [(begun[of.ticket], of.stage, of.done, of.total) for of in progress if of.ticket]
-            if known and not await self.service.ingestions.report(collection, known):
-                raise _Cancelled
+            wanted = await self.service.ingestions.report(collection, known) if known else set()
+            return {of.source for of, *_ in known if of.ticket not in wanted}
 
         model = await self.models.embedding_model(collection)
         sources = [
@@ -151,9 +156,12 @@ class Jobs:
 
     async def _source(self, collection: Collection, ingestion: Ingestion) -> SourceFile | None:
         try:
-            return SourceFile.of(ingestion, await self.service.files.get(file_key(ingestion)))
+            return SourceFile.of(ingestion, await read_original(self.service.files, file_key(ingestion)))
         except FileUnavailable as exc:
-            await self.service.ingestions.fail(collection, [ingestion], cause=str(exc), reason=exc.code)
+            reason = LOST_FILES.get(exc.details["reason"])
+            if reason is None:  # its storage may be back soon
+                raise
+            await self.service.ingestions.fail(collection, [ingestion], cause=str(exc), reason=reason)
             return None
 
     async def _fail(self, collection: Collection, ingestion: Ingestion, outcome: IngestionOutcome) -> None:

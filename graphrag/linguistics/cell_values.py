@@ -20,6 +20,8 @@ _NUMBER = re.compile(
     rf"(?P<open>\()?\s*(?P<sign>[+\-−])?\s*(?P<before>{_UNIT})?\s*(?P<minus>[\-−])?"
     rf"(?P<body>\d(?:[\d.,'’\s]*\d)?)\s*(?P<after>{_UNIT})?\s*\)?"
 )
+_PLAIN = re.compile(r"\d(?:[\d.,]*\d)?")
+_WITHOUT_UNIT = dict.fromkeys(("open", "sign", "before", "minus", "after", "unit"), "")
 _PHONE = re.compile(r"\+\d{8,}")
 _ORDERED = re.compile(r"(\d{1,2})[-/.](\d{1,2})[-/.]\d{2,4}")
 
@@ -51,7 +53,11 @@ def read_numbers(texts: Collection[str], *, language: str) -> Numbers:
 
 def _parts(text: str) -> dict[str, str] | None:
     """Return the body, the signs and the unit of a cell that is a number and nothing else; it may have a currency."""
-    if len(text) > MOST_CHARS or not any(map(str.isdigit, text)) or _PHONE.fullmatch(text):
+    if len(text) > MOST_CHARS:
+        return None
+    if _PLAIN.fullmatch(text):  # as nearly all are
+        return _WITHOUT_UNIT | {"body": text}
+    if not any(map(str.isdigit, text)) or _PHONE.fullmatch(text):
         return None
     match = _NUMBER.fullmatch(text.strip())
     if match is None:

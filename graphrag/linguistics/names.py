@@ -48,6 +48,8 @@ _FOLLOWING = re.compile(r" (\w+)")
 _ALONE = re.compile(r"\s*(?:[,;|)(\n–-]|$)")
 _BRAND = re.compile(r"\d|^(?!(?:Mc|Mac|De|Di|Le|La|Van)[A-ZÀ-Þ])[^-']*[^\W\d_][A-ZÀ-Þ](?!\.)")
 _AMOUNT = re.compile(r"[+€$£]\n|\d[ ,.']\n|\n[ ,.']\d|\n ?[€$£%]")  # around a number, which the line break stands for
+_NAME_BEFORE = re.compile(rf"[{_CAPITAL}]\w+ $")
+_ENDS_IN_YEAR = re.compile(r"(?:19|20)\d\ds?$")
 _MODEL = re.compile(r"[A-Z]{1,2}\d{1,3}[a-z]?")
 _LOWER_CASE = re.compile(r"(?<![\w’'])[a-zß-öø-ÿœ][\w]*")
 _BRACKETS = re.compile(r"\s*\([^)]*\)\s*$")
@@ -156,34 +158,61 @@ def _find_marked(text: str) -> Iterator[Name]:
     codes = [Name(*match.span(), "code") for match in shapes.codes.finditer(text)][::-1]
     end = last = 0
     for mark in _MARK.finditer(text):
-        start = max(last, *(text.rfind(space, last, mark.start()) + 1 for space in " \n\t"))
+        at = mark.start()
+        start = max(last, text.rfind(" ", last, at) + 1, text.rfind("\n", last, at) + 1, text.rfind("\t", last, at) + 1)
         last = mark.end()
         while codes and codes[-1].start < last:
             if (code := codes.pop()).start >= end:
                 yield code
                 end = code.end
-        for match in shapes.tokens.finditer(text, max(start, end), last):
-            kind = cast(Kind, match.lastgroup)
-            if kind != "code" or _is_code(
-                match.group(), text[max(0, match.start() - 20) : match.start()], text[match.end() : match.end() + 2]
-            ):
-                yield Name(*match.span(), kind)
-                end = match.end()
+        if end <= start:
+            found = [(start + first, start + after, kind) for first, after, kind in _marked_parts(text[start:last])]
+        else:  # a code with spaces goes on in the word
+            found = [(*match.span(), cast(Kind, match.lastgroup)) for match in shapes.tokens.finditer(text, end, last)]
+        for first, after, kind in found:
+            if kind != "code" or _is_code(text[first:after], text[max(0, first - 20) : first], text[after : after + 2]):
+                yield Name(first, after, kind)
+                end = after
+
+
+@lru_cache(maxsize=CACHED_WORDS)
+def _marked_parts(word: str) -> tuple[tuple[int, int, Kind], ...]:
+    """Return the places of what may be codes, addresses and paths in what stands between spaces."""
+    return tuple((*match.span(), cast(Kind, match.lastgroup)) for match in _shapes().tokens.finditer(word))
 
 
 def _is_code(token: str, before: str, after: str) -> bool:
+    shape = _code_shape(token)
+    if shape == "number":
+        word = before.rstrip(" :#").rpartition(" ")[2]
+        return _is_before_code(word) and not _AMOUNT.search(f"{before}\n{after}")
+    if shape == "digits":
+        return not _AMOUNT.search(f"{before}\n{after}")
+    return shape == "code" or (shape == "model" and not _NAME_BEFORE.search(before))  # «Citroën C3» is a name
+
+
+@lru_cache(maxsize=CACHED_WORDS)
+def _is_before_code(word: str) -> bool:
+    """Return whether a number after a word is a code: «pedido», «n.º»."""
+    return _rules().numbered.search(word) is not None
+
+
+@lru_cache(maxsize=CACHED_WORDS)
+def _code_shape(token: str) -> Literal["number", "digits", "model", "code"] | None:
+    """Return what the characters tell: a number is a code after certain words, digits unless they are an amount."""
     rules = _rules()
     if len(token) > _LONGEST_CODE or not any(map(str.isdigit, token)):
-        return False
+        return None
     if not any(map(str.isalpha, token)):
-        is_numbered = len(token) > 4 and token.replace(".", "").isdigit() and rules.numbered.search(before)
-        is_code = is_numbered or (rules.digits_code.fullmatch(token) and not rules.not_code.fullmatch(token))
-        return bool(is_code and not _AMOUNT.search(f"{before}\n{after}"))
+        if rules.digits_code.fullmatch(token) and not rules.not_code.fullmatch(token):
+            return "digits"
+        return "number" if len(token) > 4 and token.replace(".", "").isdigit() else None
     if fold(token) in rules.names_with_digits or rules.not_code.fullmatch(token):
-        return False
+        return None
     if any(map(str.isupper, token)):
-        return not (_MODEL.fullmatch(token) and re.search(rf"[{_CAPITAL}]\w+ $", before))  # «Citroën C3» is a name
-    return sum(map(str.isdigit, token)) > 2 and not token.isalnum() and not re.search(r"(?:19|20)\d\ds?$", token)
+        return "model" if _MODEL.fullmatch(token) else "code"
+    has_digits = sum(map(str.isdigit, token)) > 2 and not token.isalnum() and not _ENDS_IN_YEAR.search(token)
+    return "code" if has_digits else None
 
 
 @lru_cache(maxsize=CACHED_WORDS)
@@ -640,7 +669,7 @@ class NameRecognizer(Protocol):
 
 def name_key(name: str) -> str:
     """Return a name without case, accents, articles and possessives: «L'Épicerie Valadour» → "epicerie valadour"."""
-    words = [_POSSESSIVE.sub("", fold(_ELISION.sub("", word, count=1))) for word in name.split()]
+    words = [_POSSESSIVE.sub("", _without_elision(word)) for word in name.split()]
     words = [word.strip('.,;:!?()[]"«»“”*_') for word in words]
     while words and words[0] in all_stop_words():
         words = words[1:]
@@ -672,13 +701,24 @@ def names_in(text: str, *, common_words: Set[str] = frozenset()) -> dict[str, fl
 def _find_forms(text: str, common_words: Set[str]) -> Iterator[tuple[str, float]]:
     """Yield the keys of runs, without a first word that only begins a sentence."""
     stops, joints = all_stop_words(), _shapes().joints
+    read: set[str] = set()
     for run in _shapes().runs.finditer(text):
         written = run.group()
+        if written in read:
+            continue
         first, _, rest = written.partition(" ")
-        word = fold(_ELISION.sub("", first, count=1))
-        if (word in common_words or word in stops) and _begins(text, run.start()):
+        word = _without_elision(first)
+        if not (word in common_words or word in stops):
+            read.add(written)
+        elif _begins(text, run.start()):
             written = joints.sub("", f" {rest}", count=1).lstrip()
         yield from _forms(written)
+
+
+@lru_cache(maxsize=CACHED_WORDS)
+def _without_elision(word: str) -> str:
+    """«L'Épicerie» → "epicerie"."""
+    return fold(_ELISION.sub("", word, count=1))
 
 
 @lru_cache(maxsize=CACHED_WORDS)
@@ -706,16 +746,22 @@ def mentions(chunks: Sequence[Chunk]) -> list[tuple[Mention, ...]]:
     """Return the names that each chunk of one document mentions, its title and headings included."""
     if not chunks:
         return []
-    common = {fold(word) for chunk in chunks for word in _LOWER_CASE.findall(chunk.content)}
+    common = {fold(word) for word in {word for chunk in chunks for word in _LOWER_CASE.findall(chunk.content)}}
     titles = dict.fromkeys(title_keys(chunks[0].document.title), TITLE_WEIGHT)
-    return [tuple(_mentions(chunk, titles, common)) for chunk in chunks]
+    above: dict[tuple[str, tuple[str, ...]], dict[str, float]] = {}  # by what is over a chunk, which many share
+    for chunk in chunks:
+        over = chunk.context, chunk.headers
+        if over not in above:
+            keys = (*names_in(chunk.context, common_words=common), *filter(None, map(name_key, chunk.headers)))
+            above[over] = dict.fromkeys(keys, HEADING_WEIGHT)
+    return [tuple(_mentions(chunk.content, above[chunk.context, chunk.headers], titles, common)) for chunk in chunks]
 
 
-def _mentions(chunk: Chunk, titles: Mapping[str, float], common: Set[str]) -> Iterator[Mention]:
-    above = names_in(chunk.context, common_words=common)
-    headers = filter(None, map(name_key, chunk.headers))
-    weights = dict.fromkeys([*above, *headers], HEADING_WEIGHT)
-    for key, weight in names_in(chunk.content, common_words=common).items():
+def _mentions(
+    content: str, above: Mapping[str, float], titles: Mapping[str, float], common: Set[str]
+) -> Iterator[Mention]:
+    weights = dict(above)
+    for key, weight in names_in(content, common_words=common).items():
         weights[key] = max(weights.get(key, 0.0), weight)
     return (Mention(key, weight) for key, weight in {**weights, **titles}.items())
 

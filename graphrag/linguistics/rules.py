@@ -85,15 +85,15 @@ AnyCase = Annotated[re.Pattern[str], BeforeValidator(lambda text: re.compile(joi
 _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?<?[=!]|[()]|.", re.DOTALL)
 
 
-def without_lookarounds(pattern: str) -> str:
-    """Return a pattern that matches wherever the given one does, and more."""
+def loosened(pattern: str) -> str:
+    """Return a pattern that matches wherever the given one does, and more; the end of a text may be a word's midst."""
     kept: list[str] = []
     depth = skipped_from = 0  # of open groups; of the lookaround that is left out
     for token in _TOKEN.findall(pattern):
         depth += token.startswith("(")
-        if token.startswith("(?") and token[-1] in "=!" and not skipped_from:
+        if token in ("(?!", "(?<=", "(?<!") and not skipped_from:
             skipped_from = depth
-        if not skipped_from:
+        if not skipped_from and token not in (r"\b", r"\B"):
             kept.append(token)
         if token == ")":
             skipped_from = 0 if skipped_from == depth else skipped_from
@@ -111,7 +111,7 @@ class PatternIndex:
     MOST_BEGINNINGS = 50_000  # that are remembered
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        self._patterns = [regex.compile(without_lookarounds(pattern)) for pattern in patterns]
+        self._patterns = [regex.compile(loosened(pattern)) for pattern in patterns]
         self._found: dict[str, tuple[int, ...]] = {"": tuple(range(len(self._patterns)))}
 
     def candidates(self, letters: str) -> tuple[int, ...]:

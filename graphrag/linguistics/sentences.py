@@ -16,7 +16,7 @@ from graphrag.linguistics.sentence_stops import find_sentence_starts
 from graphrag.models import Span
 
 MAX_SENTENCE_CHARS = 2_000
-REMEMBERED_CHARS = 10_000  # one answer reads the same chunks in four stages; whole documents come only once
+REMEMBERED_CHARS = 10_000  # one answer reads the same chunks in four stages; of whole documents the last is remembered
 _UNDERLINE = re.compile(r"\n {0,3}(?:={2,}|-{2,})\s*$")  # makes a heading of the line above
 _HEADING = re.compile(r"\s*#{1,6}(?:\s|$)")
 _SPACE = re.compile(r"\s*")
@@ -32,11 +32,16 @@ def split_sentences(text: str) -> tuple[Span, ...]:
 
     Each runs to the beginning of the next, white space included. Empty for empty text.
     """
-    return _remembered_sentences(text) if len(text) <= REMEMBERED_CHARS else _sentences(text)
+    return _sentences_of_passage(text) if len(text) <= REMEMBERED_CHARS else _sentences_of_document(text)
 
 
 @lru_cache(maxsize=1024)
-def _remembered_sentences(text: str) -> tuple[Span, ...]:
+def _sentences_of_passage(text: str) -> tuple[Span, ...]:
+    return _sentences(text)
+
+
+@lru_cache(maxsize=1)
+def _sentences_of_document(text: str) -> tuple[Span, ...]:
     return _sentences(text)
 
 

@@ -99,7 +99,7 @@ def load_pipeline(name: str) -> "Language":
     try:
         import spacy
     except ImportError as exc:
-        raise MissingExtra(f"The spaCy pipeline {name!r} needs: {install_command('linguistics')}") from exc
+        raise MissingExtra.of(f"spaCy {name!r}", install_command("linguistics")) from exc
     try:
         pipeline = spacy.load(name)
         used = _recognizers(pipeline)

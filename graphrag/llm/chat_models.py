@@ -38,6 +38,14 @@ def open_chat_model(
     return ResilientChatModel(inner=model, guard=_guard(wanted, settings))
 
 
+def open_connected(settings: Settings, name: str, **connection: Any) -> ResilientChatModel:
+    """Return a model of an OpenAI-compatible server that no variable names; `connection`: arguments of its client."""
+    from langchain_openai import ChatOpenAI
+
+    model = ChatOpenAI(**{**_openai(settings.chat.chat_timeout_seconds), **connection})
+    return ResilientChatModel(inner=model, guard=_guard(name, settings))
+
+
 def open_fallbacks(settings: Settings) -> Iterator[NamedModel]:
     """Open the fallback models in their order. Raises as `open_chat_model` does."""
     if settings.chat.chat_fallbacks and not settings.generation.chat_model:
@@ -92,7 +100,7 @@ def _open(name: str, timeout_seconds: float, *, variable: str) -> BaseChatModel:
     except ImportError as exc:
         extra = EXTRAS.get(provider)
         way_out = install_command(extra) if extra else "an installed provider, such as openai:…"
-        raise MissingExtra(f"{variable}={name} needs: {way_out}") from exc
+        raise MissingExtra.of(f"{variable}={name}", way_out) from exc
     except Exception as exc:  # each vendor checks its key and arguments with errors of its own
         raise InvalidSettings(f"{variable}={name}: {' '.join(str(exc).split())}") from exc
 

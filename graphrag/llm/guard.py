@@ -19,6 +19,7 @@ from graphrag.resilience.deadline import seconds_left, within
 from graphrag.resilience.retry import FOR_DOCUMENTS, Patience, http_status, in_time, is_transient, persevere
 
 KEYS = {"google_genai": "GOOGLE_API_KEY", "openai": "OPENAI_API_KEY"}
+ADDRESSES = {"google_genai": "GOOGLE_GEMINI_BASE_URL", "openai": "OPENAI_BASE_URL"}
 INVALID_KEY = "API_KEY_INVALID"  # Gemini says so with the status of a wrong question
 NO_RIGHT, NO_SUCH_MODEL, TOO_MUCH = {401, 403}, 404, 429
 
@@ -32,9 +33,11 @@ def way_out(provider: str, model: str, error: Exception) -> str:
         return f". Run: ollama pull {model}." if provider == "ollama" else ". Check the model's name and its address."
     if status == TOO_MUCH:
         return ". Wait, or raise its quota."
-    if provider == "ollama" and status is None and is_transient(error):
+    if status is not None or not is_transient(error):
+        return ""
+    if provider == "ollama":
         return ". Is it there? Run: ollama serve; or correct its address."
-    return ""
+    return f". Check the network, and {ADDRESSES[provider]} where it is set." if provider in ADDRESSES else ""
 
 
 # How OpenAI's, Azure's and Gemini's models say so, in lower case.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
-from uuid import UUID
+from uuid import UUID, uuid4
 
 Role = Literal["user", "assistant"]
 TitledBy = Literal["rules", "model", "person"]
@@ -22,11 +22,16 @@ class MessageStatus(StrEnum):
 class Conversation:
     id: UUID
     title: str
-    collection: str | None  # that is asked; None: the default one
+    collections: tuple[str, ...]  # that are asked; none: the default one
     leaf_id: UUID | None  # the last message of the branch that is shown
     created_at: datetime
     updated_at: datetime
     erasures: int = 0  # how often words in it were taken back
+    is_shared: bool = False  # by a link that holds
+
+    @property
+    def collection(self) -> str | None:
+        return next(iter(self.collections), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +48,21 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedConversation:
+    """A conversation up to a message, as somebody sees it who has a link to it."""
+
+    title: str
+    messages: Sequence[Message]
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """A question that waits for its answer."""
 
     conversation: Conversation
     question: Message
     earlier: tuple[Message, ...] = ()  # the branch before the question, oldest first
+    answer_id: UUID = field(default_factory=uuid4)
 
     @property
     def is_first(self) -> bool:

@@ -75,6 +75,8 @@ class SourceLocation:
     sheet: str = ""
     cells: str = ""  # «A2:F2»
     temporal: TemporalContext | None = None
+    file: str = ""  # inside an archive or a message
+    is_recognized: bool = False  # by OCR: it may hold errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,7 @@ class ParsedText:
     title: str = ""  # that the file gives itself
     authors: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)  # that the file gives itself, as JSON values
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +135,7 @@ class Document:
     authors: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()  # what could not be read of it, or not be done with it
-    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)  # whatever its sender knows of it
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)  # the file's own, and what its sender knows
 
     @property
     def file_key(self) -> str:

@@ -1,7 +1,7 @@
 """The nouns of ingestion: documents being ingested, views of a document, entries of an index, names of collections."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
@@ -42,7 +42,9 @@ class IngestionOutcome:
     chunks: int = 0
     cause: str = ""  # of an error
     reason: str = ""  # the error's code
+    details: Mapping[str, Any] = field(default_factory=dict)  # of the error: what its message names
     same_as: str | None = None  # the document that has the same content
+    renamed_from: str | None = None  # the document's source until now
     failed_chunks: tuple[UUID, ...] = ()  # those that the embedding model did not take
     expires_at: datetime | None = None
 
@@ -75,6 +77,8 @@ class Ingestion:
     cause: str = ""  # of an error
     reason: str = ""
     failed_batches: Sequence[Mapping[str, Any]] = ()  # {"chunks": their ids, "cause"}
+    stalls: int = 0  # how often a worker died while it had it
+    copies: Sequence[str] = ()  # sources of further files with the same content
 
 
 @dataclass(frozen=True, slots=True)

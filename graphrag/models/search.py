@@ -59,7 +59,8 @@ class Passage:
     score: float
     locations: tuple[SourceLocation, ...] = ()  # those that it holds a part of, with the document's offsets
     headers: tuple[str, ...] = ()  # of the table whose rows it holds
-    computed: str = ""  # statement of ours that was computed from it and others: it supports that
+    collection: str = ""  # its name; empty: not told, or another service's document
+    computed: str = ""  # statements of ours, a line each, that were computed from it and others: it supports these
 
 
 class Intent(StrEnum):

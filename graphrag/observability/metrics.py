@@ -1,6 +1,14 @@
 """Prometheus metrics: every metric, its labels, and the values that these may have."""
 
-from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, values
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.metrics import MetricWrapperBase
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 
 # From a look-up in a cache to an answer of a slow model; the library's own begin at 5 ms.
 SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120)
@@ -65,21 +73,56 @@ MODEL_TOKENS = Counter("causeway_model_tokens", "As the provider counts them", [
 FILES = Counter("causeway_files", "Files whose ingestion ended here", ["status"])
 JOB_SECONDS = Histogram("causeway_job_seconds", "Of a job of the queue", ["task"], buckets=SECONDS)
 JOBS_ENDED = Counter("causeway_jobs_ended", "Jobs of the queue, each time that one was tried", ["task", "outcome"])
-JOBS_RUNNING = Gauge("causeway_jobs_running", "That this process does", ["task"])
-JOBS_WAITING = Gauge("causeway_jobs_waiting", "In the queue that all processes share", ["task"])
-RUNNING_STREAMS = Gauge("causeway_running_streams", "Answers that are being made for a stream")
-DATABASE_CONNECTIONS = Gauge("causeway_database_connections", "Of this process's pool", ["state"])
-LOAD_WORKING = Gauge("causeway_load_working", "Searches and answers that are being prepared")
-LOAD_WAITING = Gauge("causeway_load_waiting", "Searches and answers that wait for their turn to be prepared")
-LOAD_LEVEL = Gauge("causeway_load_level", "What the next one gets: 0 full effort, 1 simpler, 2 simplest, 3 none")
+STANDBY_READS = Counter("causeway_standby_reads", "Reads offered to a standby: read, behind or failed", ["outcome"])
 LOAD_BEGUN = Counter("causeway_load_begun", "Searches and answers, by effort; with none they were refused", ["effort"])
-BREAKER_STATE = Gauge("causeway_breaker_state", "0: closed; 1: half open, one call finds out; 2: open", ["name"])
-DATABASE_WAITING = Gauge("causeway_database_waiting", "Requests that wait for a connection")
+
+
+def _summed(name: str, documentation: str, labels: Sequence[str] = ()) -> Gauge:
+    """A gauge of which several server processes show the sum."""
+    return Gauge(name, documentation, labels, multiprocess_mode="livesum")
+
+
+def _worst(name: str, documentation: str, labels: Sequence[str] = ()) -> Gauge:
+    """A gauge of which several server processes show the greatest value."""
+    return Gauge(name, documentation, labels, multiprocess_mode="livemax")
+
+
+JOBS_RUNNING = _summed("causeway_jobs_running", "That this service does", ["task"])
+RUNNING_STREAMS = _summed("causeway_running_streams", "Answers that are being made for a stream")
+DATABASE_CONNECTIONS = _summed("causeway_database_connections", "Of this service's pools", ["state"])
+DATABASE_WAITING = _summed("causeway_database_waiting", "Requests that wait for a connection")
+LOAD_WORKING = _summed("causeway_load_working", "Searches and answers that are being prepared")
+LOAD_WAITING = _summed("causeway_load_waiting", "Searches and answers that wait for their turn to be prepared")
+STANDBY_LAG_SECONDS = Gauge(
+    "causeway_standby_lag_seconds",
+    "Age of the last change that a standby has, 0 if it has all",
+    ["standby"],
+    multiprocess_mode="livemostrecent",  # of the process that was asked last
+)
+LOAD_LEVEL = _worst("causeway_load_level", "What the next one gets: 0 full effort, 1 simpler, 2 simplest, 3 none")
+BREAKER_STATE = _worst("causeway_breaker_state", "0: closed; 1: half open, one call finds out; 2: open", ["name"])
+
+
+class JobsWaiting(Collector):
+    """The jobs that the scraped process has just counted, whichever that is: no sum."""
+
+    def __init__(self) -> None:
+        self.counts: Mapping[str, int] = {}
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        family = GaugeMetricFamily("causeway_jobs_waiting", "In the queue that all processes share", labels=["task"])
+        for task, count in self.counts.items():
+            family.add_metric([task], count)
+        yield family
+
+
+JOBS_WAITING = JobsWaiting()
+REGISTRY.register(JOBS_WAITING)
 
 
 def _begin_at_zero() -> None:
     """Initialise every label combination with 0, so that the first occurrence counts as a rise."""
-    for metric, values in {
+    for metric, named in {
         RETRIEVALS: RETRIEVAL_OUTCOMES,
         ANSWERS: ("found", "missed"),
         DEGRADED: DEGRADABLE,
@@ -88,7 +131,7 @@ def _begin_at_zero() -> None:
         LOAD_BEGUN: EFFORTS,
         FILES: ("indexed", "unchanged", "error"),
     }.items():
-        for value in values:
+        for value in named:
             metric.labels(value)
     for job in JOBS:
         JOBS_RUNNING.labels(job)
@@ -97,3 +140,29 @@ def _begin_at_zero() -> None:
 
 
 _begin_at_zero()
+
+
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # of the library's own
+
+
+def share(folder: Path) -> None:
+    """Count in files of this folder from here on, as will the processes that this one starts."""
+    metrics = [metric for metric in globals().values() if isinstance(metric, MetricWrapperBase)]
+    for metric in metrics:
+        metric.clear()
+    os.environ[FOLDER] = str(folder)
+    values.ValueClass = values.get_value_class()  # type: ignore[no-untyped-call]
+    for metric in metrics:
+        if metric._is_observable():  # type: ignore[no-untyped-call]
+            metric._metric_init()  # type: ignore[no-untyped-call]
+    _begin_at_zero()
+
+
+def scraped() -> CollectorRegistry:
+    """Return what a scrape shows: the metrics of this process, or the sums of all that share a folder."""
+    if FOLDER not in os.environ:
+        return REGISTRY
+    shared = CollectorRegistry()
+    MultiProcessCollector(shared)  # type: ignore[no-untyped-call]
+    shared.register(JOBS_WAITING)
+    return shared

@@ -1,6 +1,7 @@
 """Timings, counts and warnings of stages, and the configuration of logging."""
 
 import logging
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
@@ -171,17 +172,30 @@ def _without_words(_: object, __: str, event: MutableMapping[str, Any]) -> Mutab
 
 
 def configure_logging(level: str) -> None:
-    """JSON lines on standard error. Call it after imports: some libraries configure logging when imported."""
+    """Log to standard error: readable lines on a terminal, else JSON lines.
+
+    Call it after imports: some libraries configure logging when imported.
+    """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(DiscreetFormatter("%(levelname)s:%(name)s:%(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    # Its warnings are of connections that we cancel, or that a database is away, which is logged here.
+    logging.getLogger("psycopg").setLevel(logging.ERROR)
+    configure_log_lines(level)
+
+
+def configure_log_lines(level: str) -> None:
+    """Configure our own lines alone: where Causeway is a library, the program's logging stays as it is."""
+    is_terminal = sys.stderr.isatty()
     structlog.configure(
         processors=[
             _with_identity,
             structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.TimeStamper(fmt="%H:%M:%S" if is_terminal else "iso", utc=not is_terminal),
             _without_words,
-            structlog.processors.JSONRenderer(),
+            structlog.dev.ConsoleRenderer(colors="NO_COLOR" not in os.environ)
+            if is_terminal
+            else structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level]),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),

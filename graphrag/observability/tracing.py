@@ -39,7 +39,7 @@ def configure_tracing() -> None:
 
         opened = _open(exporter)
     except ModuleNotFoundError as exc:
-        raise MissingExtra(f"Traces need: {install_command('otel')}") from exc
+        raise MissingExtra.of("OTEL_TRACES_EXPORTER", install_command("otel")) from exc
     name = os.environ.get("OTEL_SERVICE_NAME") or "causeway"
     # A collector that is away is told of once a batch, not at each attempt.
     logging.getLogger("opentelemetry.exporter.otlp").setLevel(logging.ERROR)

@@ -7,7 +7,6 @@ from itertools import chain
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from graphrag.config.settings import ParsingLimits
-from graphrag.errors import UnreadableDocument
 from graphrag.models import ParsedText
 from graphrag.parsers.detection import HTML
 from graphrag.parsers.text import Cell, TextBuilder, decode, write_table
@@ -30,10 +29,10 @@ _INTEGER = re.compile(r"\s*\d{1,9}")
 _SPACES = re.compile(r"\s+")
 
 
-def parse_html(data: bytes, *, limits: ParsingLimits) -> ParsedText:
-    """Raises UnreadableDocument: encoding, too_large or empty."""
-    declared = _DECLARED.search(data[:4_096])
-    text = decode(data, declared=declared[1].decode("ascii") if declared else None, limits=limits)
+def parse_html(data: bytes, *, limits: ParsingLimits, declared: str | None = None) -> ParsedText:
+    """`declared`: the charset that is told beside the page. Raises UnreadableDocument: encoding, too_large or empty."""
+    own = _DECLARED.search(data[:4_096])
+    text = decode(data, declared=declared or (own[1].decode("ascii") if own else None), limits=limits)
     tree = LexborHTMLParser(text)
     title = tree.css_first("title")
     name = title.text() if title else ""
@@ -44,9 +43,7 @@ def parse_html(data: bytes, *, limits: ParsingLimits) -> ParsedText:
     builder = TextBuilder(limits.characters)
     if tree.body is not None:
         _walk(tree.body, builder)
-    if not any(character.isalnum() for character in builder.text):
-        raise UnreadableDocument("the file holds no text", reason="empty")
-    return ParsedText(builder.text, HTML, tuple(builder.headings), title=name, authors=(written,) if written else ())
+    return builder.parsed(HTML, title=name, authors=(written,) if written else ())
 
 
 def _walk(root: LexborNode, builder: TextBuilder) -> None:

@@ -5,13 +5,14 @@ import struct
 import unicodedata
 import zlib
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from ctypes import c_int
-from dataclasses import dataclass
-from itertools import groupby, product
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from ctypes import c_int, c_uint, create_string_buffer
+from dataclasses import dataclass, replace
+from itertools import count, groupby, islice, product
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pypdfium2 as pdfium
@@ -21,74 +22,211 @@ from graphrag.config.settings import ParsingLimits
 from graphrag.errors import UnreadableDocument
 from graphrag.models import Heading, ParsedText, SourceLocation
 from graphrag.models.ingestion import Box, PageRequest, PageView
-from graphrag.parsers.detection import PDF
+from graphrag.parsers.detection import PDF, PNG
 from graphrag.parsers.pdf_tables import write_tables
-from graphrag.parsers.text import TextBuilder, clean
-from graphrag.parsers.wire import PNG
+from graphrag.parsers.recognition import INSTALL, UNRECOGNIZED, Recognizer
+from graphrag.parsers.text import TextBuilder, clean, holds_words, word_joiner
 
-LARGER = 1.15  # than the text's print
+LARGER = 1.08  # than the text's print
+_SMALLEST = 0.9  # of the text's print, for a heading in bold or another look
 LEVELS = 4
 _LONGEST = 200  # characters
-_MOST = 0.2  # of a text's characters: where more are large, size says nothing
+_LONGEST_LESSER = 120  # characters of a heading that is as large as the text
+_MOST = 0.2  # of a text's characters: where more stand out, their print says nothing
+_FEWEST_ALIKE, _ALIKE = 3, 0.8  # groups of lines in another look, and their share that may be headings
+_MOST_LINES = 2  # of a heading that only another look or its letters tell
+_FEWEST_BETWEEN = 3  # lines from one numbered line to the next, on average: in a list there are fewer
+_FONT_NAME = 128  # bytes of it
+_BOLD = re.compile(r"bold|black|heavy|semibold|demi|[-,]bd|cmbx", re.IGNORECASE)
+_LEADER = re.compile(r"(?:\. ?){4}")  # of a table of contents
+_HEADING_NUMBER = re.compile(r"(\d{1,2}(?:\.\d{1,2})*)[.)]?\s+(?=[^\W\d_])")
+_FEWEST_OUTLINED, _OUTLINED = (
+    2,
+    0.5,
+)  # headings found of an outline, and their share of it, for it to be that of the text
+_MOST_OUTLINED = 2_000
+
+
+class Print(NamedTuple):
+    """The look of a line in print."""
+
+    size: float  # in points
+    is_bold: bool
+    font: str = ""
+    color: int = 0  # RGB
 
 
 @dataclass(frozen=True, slots=True)
 class PrintedLine:
     text: str
-    size: float  # of its print, in points
+    print: Print
 
 
 def find_headings(
     text: str, locations: Sequence[SourceLocation], pages: Sequence[Sequence[PrintedLine]]
 ) -> list[Heading]:
-    """`pages`: the lines of each page, from 1."""
-    sizes = Counter[float]()
-    for lines in pages:
-        for line in lines:
-            sizes[line.size] += len(line.text)
-    if not sizes:
-        return []
-    body = max(sizes, key=lambda size: sizes[size])
-    large = sorted((size for size in sizes if size >= LARGER * body), reverse=True)
-    if sum(sizes[size] for size in large) > _MOST * sizes.total():
-        return []
-    levels = {size: min(level, LEVELS) for level, size in enumerate(large, start=1)}
-    return [
-        heading
-        for location in locations
-        if location.page
-        for heading in _on_page(text, location, pages[location.page - 1], levels)
-    ]
+    """Return lines in larger print than the text, in bold or another look; where they are few, numbered ones too.
+
+    Or those in capitals, if none is numbered. `pages` are the lines of each, from 1.
+    """
+    groups = [[(kind, list(lines)) for kind, lines in groupby(page, key=_look)] for page in pages]
+    levels = _print_levels([group for page in groups for group in page])
+    found = _locate(text, locations, [[(levels.get(kind, 0), lines) for kind, lines in page] for page in groups])
+    if len(found) < _FEWEST_ALIKE:
+        above = max((heading.level for heading in found), default=0)
+        found += _locate(text, locations, list(_written_levels(pages, above)))
+    return sorted({heading.start_char: heading for heading in found}.values(), key=lambda each: each.start_char)
 
 
-def _on_page(
-    text: str, location: SourceLocation, lines: Sequence[PrintedLine], levels: dict[float, int]
-) -> Iterator[Heading]:
-    """Lines of one size, one after the other, are one heading."""
-    after = location.start_char
-    for size, group in groupby(lines, key=lambda line: line.size):
-        if size not in levels:
-            continue
-        parts = [clean(line.text) for line in group]
-        written = "\n".join(parts)
-        start = text.find(written, after, location.end_char)
-        is_in_line = text[max(0, start - 1) : start].strip() != ""  # of a table
-        if start < 0 or is_in_line or len(written) > _LONGEST or sum(map(str.isalpha, written)) < 2:
-            continue
-        after = start + len(written)
-        yield Heading(levels[size], " ".join(written.split()), start)
+def _look(line: PrintedLine) -> Print:
+    return line.print
+
+
+Group = tuple[Print, list[PrintedLine]]  # lines in one print, one after the other
+
+
+def _print_levels(groups: Sequence[Group]) -> dict[Print, int]:
+    """Return the levels of the prints that headings are in: the larger ones, bold ones, those of another look."""
+    prints = Counter[Print]()
+    by_print = defaultdict[Print, list[str]](list)
+    for kind, lines in groups:
+        prints[kind] += sum(len(line.text) for line in lines)
+        by_print[kind] += ["\n".join(line.text for line in lines)]
+    if not prints:
+        return {}
+    body = max(prints, key=lambda each: prints[each])
+    large = {each for each in prints if each.size >= LARGER * body.size}
+    if sum(prints[each] for each in large) > _MOST * prints.total():
+        return {}
+    rest = {each for each in prints if each.size >= _SMALLEST * body.size} - large
+    bold = {each for each in rest if each.is_bold and not body.is_bold}
+    other = {
+        each
+        for each in rest - bold
+        if each[2:] != body[2:] and len(by_print[each]) >= _FEWEST_ALIKE and _are_titles(by_print[each])
+    }
+    levels: dict[Print, int] = {}
+    for kinds in (large, bold, other):
+        if sum(prints[each] for each in levels.keys() | kinds) <= _MOST * prints.total():
+            sizes = sorted({each.size for each in kinds}, reverse=True)
+            above = max(levels.values(), default=0)
+            levels |= {each: min(above + sizes.index(each.size) + 1, LEVELS) for each in kinds}
+    return {each: level if each in large else -level for each, level in levels.items()}
+
+
+def _are_titles(groups: Sequence[str]) -> bool:
+    return sum(map(_is_title, groups)) >= _ALIKE * len(groups)
+
+
+def _is_title(written: str) -> bool:
+    begins = next((character for character in written if character.isalnum()), "")
+    is_short = written.count("\n") < _MOST_LINES and len(written) <= _LONGEST_LESSER
+    return is_short and not begins.islower() and not written.rstrip().endswith((".", ",", ";"))
+
+
+def _written_levels(
+    pages: Sequence[Sequence[PrintedLine]], above: int
+) -> Iterator[list[tuple[int, list[PrintedLine]]]]:
+    """Yield each page's lines with the levels of those that are numbered as sections, or else in capitals."""
+    texts = [line.text.strip() for page in pages for line in page]
+    levels = _numbered_levels(texts)
+    if not levels:
+        capitals = [place for place, text in enumerate(texts) if text.isupper() and _is_title(text)]
+        is_rare = _FEWEST_ALIKE <= len(capitals) <= _MOST * len(texts)
+        levels = dict.fromkeys(capitals if is_rare else (), 1)
+    in_order = (-min(above + levels[place], LEVELS) if place in levels else 0 for place in count())
+    for page in pages:
+        yield [(next(in_order), [line]) for line in page]
+
+
+def _numbered_levels(texts: Sequence[str]) -> dict[int, int]:
+    """Return the levels of lines whose numbers follow each other as those of sections: «1», «1.1», «1.2», «2»."""
+    levels: dict[int, int] = {}
+    last: tuple[int, ...] = (0,)
+    for place, text in enumerate(texts):
+        if (written := _HEADING_NUMBER.match(text)) and _is_title(text):
+            number = tuple(map(int, written[1].split(".")))
+            nexts = [(*last, 1), (last[0] + 1, 1), *((*last[:depth], last[depth] + 1) for depth in range(len(last)))]
+            if number in nexts:
+                levels[place], last = len(number), number
+    is_list = len(levels) < _FEWEST_ALIKE or max(levels) - min(levels) < _FEWEST_BETWEEN * (len(levels) - 1)
+    return {} if is_list else levels
+
+
+def _locate(
+    text: str,
+    locations: Sequence[SourceLocation],
+    pages: Sequence[Sequence[tuple[int, Sequence[PrintedLine]]]],
+) -> list[Heading]:
+    """Return the headings among lines with levels; a level below zero is that of lines as large as the text."""
+    headings = []
+    for location in locations:
+        after = location.start_char
+        for level, lines in pages[location.page - 1] if location.page else ():
+            for written in _divided("\n".join(clean(line.text) for line in lines)) if level else ():
+                is_sentence = level < 0 and (len(written) > _LONGEST_LESSER or written.endswith((".", ",", ";")))
+                is_title = (
+                    len(written) <= _LONGEST and sum(map(str.isalpha, written)) > 1 and not _LEADER.search(written)
+                )
+                start = _find_lines(text, written, after, location.end_char) if is_title and not is_sentence else -1
+                if start >= 0:
+                    after = start + len(written)
+                    headings.append(Heading(abs(level), " ".join(written.split()), start))
+    return headings
+
+
+def _is_heading(written: str, level: int) -> bool:
+    is_sentence = level < 0 and (len(written) > _LONGEST_LESSER or written.endswith((".", ",", ";")))
+    is_title = len(written) <= _LONGEST and sum(map(str.isalpha, written)) > 1 and not _LEADER.search(written)
+    return is_title and not is_sentence
+
+
+def _divided(lines: str) -> list[str]:
+    """Return headings that follow each other in one print: each begins with a number."""
+    return re.split(r"\n(?=\d{1,2}(?:\.\d{1,2})*[.)]?\s)", lines)
+
+
+def _find_lines(text: str, lines: str, start: int, end: int) -> int:
+    """Return where these lines begin as whole ones; -1 where they don't: in a table they are cells."""
+    while (place := text.find(lines, start, end)) >= 0:
+        after = place + len(lines)
+        if text[max(0, place - 1) : place] in ("", "\n") and text[after : after + 1] in ("", "\n"):
+            return place
+        start = place + 1
+    return -1
+
+
+def _outlined(document: Any, text: str, locations: Sequence[SourceLocation]) -> list[Heading]:
+    """Return the headings that the file's outline (its bookmarks) names, if it is one of this text."""
+    pages = {location.page: location for location in locations}
+    found, count = list[Heading](), 0
+    for entry in islice(document.get_toc(), _MOST_OUTLINED):
+        title, destination = clean(entry.get_title()).split(), entry.get_dest()
+        count += 1
+        location = pages.get((destination.get_index() or 0) + 1) if destination else None
+        if title and location:
+            words = r"\s+".join(map(re.escape, title))
+            line = re.compile(rf"^(?:[\w.]{{1,12}}[ .)]+)?{words}[ .]*$", re.IGNORECASE | re.MULTILINE)
+            if match := line.search(text, location.start_char, location.end_char):
+                found.append(Heading(entry.level + 1, " ".join(match[0].split()), match.start()))
+    is_of_text = len(found) >= max(_FEWEST_OUTLINED, _OUTLINED * count)
+    return (
+        sorted({each.start_char: each for each in found}.values(), key=lambda each: each.start_char)
+        if is_of_text
+        else []
+    )
 
 
 FEW_CHARACTERS = 8  # on a page with an image: it was scanned
 MARGIN_LINES = 3  # at a page's top and bottom, where headers and footers stand
+SCAN_DOTS = 300  # an inch, with which tesseract reads best
+MOST_SCAN_PIXELS = 12_000_000  # an A4 page has 9 million so
+_POINTS = 72  # an inch
 REPEATED = 0.5  # of the pages hold it
 _FEWEST_PAGES = 3
 _NUMBER = re.compile(r"(?<!\d)(\d{1,6})(?!\d)")
 _MOST_NUMBERS = 3  # of a header's, that may be the page's
 _ROMAN = re.compile(r"[ivxlc]+", re.IGNORECASE)
-_HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\n(?=[^\W\d_])")
-_WORD_BEFORE, _WORD_AFTER = re.compile(r"[^\W\d_]+$"), re.compile(r"[^\W\d_]+")
-_LONGEST_WORD = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,36 +234,66 @@ class _Page:
     text: str = ""
     lines: tuple[PrintedLine, ...] = ()
     is_scanned: bool = False  # an image of a page
+    is_recognized: bool = False  # and its text was
     is_broken: bool = False
 
 
-def parse_pdf(data: bytes, *, limits: ParsingLimits) -> ParsedText:
-    """Raises UnreadableDocument: encrypted, damaged, too_large, scanned or empty."""
+def parse_pdf(data: bytes, *, limits: ParsingLimits, recognizer: Recognizer) -> ParsedText:
+    """Raises UnreadableDocument: encrypted, damaged, too_large, scanned, unrecognized or empty."""
     document = open_pdf(data)
     if len(document) > limits.pages:
         raise UnreadableDocument(f"the file has more than {limits.pages:,} pages", reason="too_large")
     pages = list(_read_pages(document, limits))
-    scanned = [number for number, page in enumerate(pages, start=1) if page.is_scanned]
+    if recognizer.is_available:
+        pages = list(_recognized(document, pages, recognizer))
+    scanned = [number for number, page in enumerate(pages, start=1) if page.is_scanned and not page.is_recognized]
+    recognized = [number for number, page in enumerate(pages, start=1) if page.is_recognized]
     broken = [number for number, page in enumerate(pages, start=1) if page.is_broken]
     builder = TextBuilder(limits.characters)
-    texts = join_words(without_repeated_lines([page.text for page in pages]))
+    texts = without_repeated_lines([page.text for page in pages])
+    join = word_joiner(texts)
     for number, text in enumerate(texts, start=1):
-        span = builder.add(text)
-        if span.end > span.start:
-            builder.locations.append(SourceLocation(span.start, span.end, page=number))
+        builder.add_page(number, [builder.add(join(text))], is_recognized=pages[number - 1].is_recognized)
     text = builder.text
-    if not any(character.isalnum() for character in text):
-        raise _without_text(scanned, broken)
+    if not holds_words(text):
+        raise _without_text(scanned, broken, is_tried=recognizer.is_available)
     metadata = _metadata(document)
     return ParsedText(
         text,
         PDF,
-        tuple(find_headings(text, builder.locations, [page.lines for page in pages])),
+        tuple(
+            _outlined(document, text, builder.locations)
+            or find_headings(text, builder.locations, [_joined(page.lines, join) for page in pages])
+        ),
         locations=tuple(builder.locations),
         title=metadata.get("Title", ""),
         authors=(metadata.get("Author", ""),),
-        warnings=tuple(_warnings(scanned, broken)),
+        warnings=tuple(_warnings(scanned, recognized, broken)),
     )
+
+
+def _joined(lines: Sequence[PrintedLine], join: Callable[[str], str]) -> list[PrintedLine]:
+    return [replace(line, text=join(line.text)) for line in lines]
+
+
+def _recognized(document: Any, pages: Sequence[_Page], recognizer: Recognizer) -> Iterator[_Page]:
+    """Yield the pages, those that were scanned with the text of their picture."""
+    for number, page in enumerate(pages):
+        text = None
+        if page.is_scanned:
+            with suppress(UnreadableDocument, pdfium.PdfiumError):
+                text = recognizer.recognize(_scan(document[number]))
+        yield replace(page, text=text, is_recognized=True) if text else page
+
+
+def _scan(page: Any) -> bytes:
+    """Return a page as a grey picture in the Netpbm format."""
+    width, height = page.get_size()
+    scale = min(SCAN_DOTS / _POINTS, sqrt(MOST_SCAN_PIXELS / max(width * height, 1)))
+    pixels = page.render(scale=scale, grayscale=True).to_numpy()
+    page.close()
+    header = b"P5 %d %d 255\n" % (pixels.shape[1], pixels.shape[0])
+    return header + bytes(pixels.tobytes())
 
 
 def open_pdf(data: bytes) -> Any:
@@ -158,7 +326,7 @@ def _read_page(page: Any) -> _Page:
     try:
         printed = page.get_textpage()
         written = printed.get_text_range()
-        text = write_tables(page, printed, written).replace("\r\n", "\n").replace("\ufffe", "")
+        text = write_tables(page, printed, written).replace("\r\n", "\n")
         few = len(text.strip()) < FEW_CHARACTERS
         images = page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_IMAGE], max_depth=3) if few else ()
         return _Page(text, tuple(_lines(printed, written)), is_scanned=any(True for _ in images))
@@ -170,10 +338,31 @@ def _lines(printed: Any, written: str) -> Iterator[PrintedLine]:
     start = 0
     for text in written.split("\r\n"):
         if text.strip():
-            place = start + len(text) - len(text.lstrip())
-            character = pdfium_c.FPDFText_GetCharIndexFromTextIndex(printed, place)
-            yield PrintedLine(text.replace("\ufffe", ""), _size(printed, character))
+            first, last = start + len(text) - len(text.lstrip()), start + len(text.rstrip()) - 1
+            ends = [pdfium_c.FPDFText_GetCharIndexFromTextIndex(printed, place) for place in (first, last)]
+            fonts = {_font(printed, character) for character in ends}
+            look = Print(
+                _size(printed, ends[0]),
+                is_bold=all(map(_BOLD.search, fonts)),
+                font=fonts.pop() if len(fonts) == 1 else "",
+                color=_color(printed, ends[0]),
+            )
+            yield PrintedLine(text, look)
         start += len(text) + 2
+
+
+def _font(printed: Any, character: int) -> str:
+    """Return the name of a character's font; that of a part of a font without the part's mark, «ABCDEF+»."""
+    name = create_string_buffer(_FONT_NAME)
+    length = pdfium_c.FPDFText_GetFontInfo(printed, character, name, _FONT_NAME, c_int())
+    return name.value.decode("latin-1").rpartition("+")[2] if length > 0 else ""
+
+
+def _color(printed: Any, character: int) -> int:
+    shares = [c_uint() for _ in range(4)]
+    pdfium_c.FPDFText_GetFillColor(printed, character, *shares)
+    red, green, blue, _ = (share.value for share in shares)
+    return red << 16 | green << 8 | blue
 
 
 def _size(printed: Any, character: int) -> float:
@@ -187,18 +376,19 @@ def _size(printed: Any, character: int) -> float:
     return round(2 * size * scale) / 2
 
 
-def _without_text(scanned: Sequence[int], broken: Sequence[int]) -> UnreadableDocument:
+def _without_text(scanned: Sequence[int], broken: Sequence[int], *, is_tried: bool) -> UnreadableDocument:
+    if scanned and is_tried:
+        return UnreadableDocument(UNRECOGNIZED, reason="unrecognized")
     if scanned:
-        return UnreadableDocument(
-            "the file has no text layer: its pages are images; run character recognition (OCR) on it first",
-            reason="scanned",
-        )
+        return UnreadableDocument(f"the file has no text layer, and its pages are images: {INSTALL}", reason="scanned")
     if broken:
         return UnreadableDocument("none of the file's pages can be read", reason="damaged")
     return UnreadableDocument("the file holds no text", reason="empty")
 
 
-def _warnings(scanned: Sequence[int], broken: Sequence[int]) -> Iterator[str]:
+def _warnings(scanned: Sequence[int], recognized: Sequence[int], broken: Sequence[int]) -> Iterator[str]:
+    if recognized:
+        yield f"pages whose text was recognised (OCR) and may hold errors: {_ranges(recognized)}"
     if scanned:
         yield f"pages without a text layer: {_ranges(scanned)}"
     if broken:
@@ -259,22 +449,6 @@ def _shapes(line: str, page: int) -> set[str]:
     parts = _NUMBER.split(" ".join(line.split()), maxsplit=_MOST_NUMBERS)
     choices = [(part, f"#{int(part) - page}") if place % 2 else (part,) for place, part in enumerate(parts)]
     return {"".join(choice) for choice in product(*choices)}
-
-
-def join_words(pages: Sequence[str]) -> list[str]:
-    """Join words that a hyphen cuts at a line's end, unless the text writes the hyphen elsewhere too."""
-    written = {word.lower() for page in pages for word in re.findall(r"[^\W\d_]+-[^\W\d_]+", page)}
-    return [_HYPHENATED.sub(lambda cut: _joint(cut, written), page) for page in pages]
-
-
-def _joint(cut: re.Match[str], written: set[str]) -> str:
-    before = _WORD_BEFORE.search(cut.string[max(0, cut.start() - _LONGEST_WORD) : cut.start()])
-    after = _WORD_AFTER.match(cut.string, cut.end())
-    assert before is not None  # the pattern stands between two letters
-    assert after is not None
-    if after[0][0].isupper() or f"{before[0]}-{after[0]}".lower() in written:
-        return "-"
-    return ""
 
 
 MOST_PIXELS = 4_000_000  # of a picture, whatever the page's shape: 1600 × 2263 is an A4 page

@@ -130,7 +130,15 @@ def cite_location(
     same_sheet = [location.cells for location in touched if location.sheet == first.sheet and location.cells]
     times = {location.temporal for location in touched}
     temporal = times.pop() if len(times) == 1 else None
-    return SourceLocation(start, end, first.page, first.sheet, union(same_sheet), temporal)
+    is_recognized = any(location.is_recognized for location in touched)
+    return replace(
+        first,
+        start_char=start,
+        end_char=end,
+        cells=union(same_sheet),
+        temporal=temporal,
+        is_recognized=is_recognized,
+    )
 
 
 def describe_location(chunk: Chunk) -> dict[str, Any]:
@@ -148,6 +156,8 @@ def describe_location(chunk: Chunk) -> dict[str, Any]:
         "page": location.page if location else None,
         "sheet_name": (location and location.sheet) or None,
         "cell_ref": (location and location.cells) or None,
+        "file": (location and location.file) or None,
+        "is_recognized": location.is_recognized if location else None,
         "headers": list(chunk.headers),
         "temporal_context": time and asdict(time) | {"date": time.date.isoformat()},
     }

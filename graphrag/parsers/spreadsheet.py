@@ -5,9 +5,9 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from itertools import groupby
+from itertools import groupby, pairwise
 from xml.etree import ElementTree
 
 from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum
@@ -40,6 +40,7 @@ csv.field_size_limit(2**31 - 1)  # a cell may be as long as the file
 def parse_workbook(data: bytes, *, media_type: str, limits: ParsingLimits) -> ParsedText:
     """Raises UnreadableDocument: encrypted, damaged, too_large or empty."""
     try:
+        data, far_cells = _without_far_cells(data) if media_type == XLSX else (data, [])
         workbook = CalamineWorkbook.from_filelike(io.BytesIO(data))
         sheets = [
             (sheet.name, *_filled(workbook, sheet.name))
@@ -54,11 +55,60 @@ def parse_workbook(data: bytes, *, media_type: str, limits: ParsingLimits) -> Pa
     except (CalamineError, zipfile.BadZipFile, ElementTree.ParseError) as exc:
         raise UnreadableDocument(f"the file is damaged: {exc}", reason="damaged") from exc
     builder = TextBuilder(limits.characters)
-    tables: list[Table] = []
     for name, first_row, first_column, rows in sheets:
         shown = _as_percentages(rows, first_row, first_column, formats.percentages.get(name, frozenset()))
-        tables += _add_sheet(builder, name, first_row, first_column, shown)
-    return replace(_parsed(builder, tables, media_type), warnings=tuple(_warnings(formats.without_value)))
+        builder.tables += _add_sheet(builder, name, first_row, first_column, shown)
+    return builder.parsed(media_type, warnings=tuple(_warnings(formats.without_value, far_cells)))
+
+
+def _without_far_cells(data: bytes) -> tuple[bytes, list[str]]:
+    """Return the workbook without cells that stand far from all others, and the names of those with a value.
+
+    The reader keeps every place in between: a word in the last row and column would take it more memory than there is.
+    """
+    far: list[str] = []
+    trimmed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(trimmed, "w", zipfile.ZIP_DEFLATED) as copy:
+        sheets = [name for name in archive.namelist() if _SHEET_PART.fullmatch(name)]
+        cut = {name: part for name in sheets if (part := _trimmed(archive.read(name), far)) is not None}
+        for name in archive.namelist() if cut else ():
+            copy.writestr(name, cut[name] if name in cut else archive.read(name))
+    return (trimmed.getvalue(), far) if cut else (data, [])
+
+
+def _trimmed(sheet: bytes, far: list[str]) -> bytes | None:
+    """Return a sheet up to the first wide gaps between its rows and columns; None where it is small or has none."""
+    written = _DIMENSION.search(sheet[:_SHEET_BEGINNING])
+    edges = corners(written[1].decode()) if written else None
+    if edges and (edges[1][0] - edges[0][0] + 1) * (edges[1][1] - edges[0][1] + 1) <= _LARGE:
+        return None
+    places = [(each[1], int(each[2])) for each in _CELL.finditer(sheet)]
+    last_row = _edge({row for _, row in places}, _ROW_GAP)
+    numbers = {name: edge[0][0] for name, _ in places if (edge := corners(f"{name.decode()}1"))}
+    last_column = _edge({numbers[name] for name, row in places if row <= last_row}, _COLUMN_GAP)
+
+    def keep(cell: re.Match[bytes]) -> bytes:
+        if int(cell[2]) <= last_row and numbers[cell[1]] <= last_column:
+            return cell[0]
+        if b"<v" in cell[0] or b"<is" in cell[0]:
+            far.append(f"{cell[1].decode()}{cell[2].decode()}")
+        return b""
+
+    kept = _CELL.sub(keep, sheet)
+    return _DIMENSION.sub(b"", kept, count=1) if len(kept) < len(sheet) else None
+
+
+def _edge(places: Set[int], gap: int) -> int:
+    """Return the last place before a gap that is wider; the last of all where there is none."""
+    ordered = sorted(places)
+    return next((before for before, after in pairwise(ordered) if after - before > gap), ordered[-1] if ordered else 0)
+
+
+_DIMENSION = re.compile(rb"""<(?:\w+:)?dimension\s[^>]*?\bref="([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})"[^>]*?/>""")
+_CELL = re.compile(rb"""<(?:\w+:)?c\s[^>]*?\br="([A-Z]{1,3})(\d{1,7})"(?:[^>]*?/>|[^>]*>.*?</(?:\w+:)?c>)""", re.DOTALL)
+_SHEET_BEGINNING = 4_096  # bytes
+_LARGE = 5_000_000  # places of a sheet; more are looked at for gaps
+_ROW_GAP, _COLUMN_GAP = 10_000, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +166,10 @@ def _as_percentages(
     return rows
 
 
-def _warnings(cells: Sequence[str]) -> Iterator[str]:
+def _warnings(cells: Sequence[str], far: Sequence[str]) -> Iterator[str]:
     """A formula's value is only known where the program that wrote the file has stored it."""
+    if far:
+        yield f"{len(far)} cells far from the others are not read (the first is {far[0]})"
     if cells:
         yield (
             f"{len(cells)} formulas have no stored value, so their cells are empty (the first is {cells[0]}):"
@@ -148,7 +200,8 @@ def parse_csv(data: bytes, *, limits: ParsingLimits) -> ParsedText:
         [_known(cell) for cell in row] for row in csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
     ]
     builder = TextBuilder(limits.characters)
-    return _parsed(builder, list(_add_sheet(builder, "", 0, 0, rows)), CSV)
+    builder.tables += _add_sheet(builder, "", 0, 0, rows)
+    return builder.parsed(CSV)
 
 
 def _delimiter(text: str) -> str:
@@ -161,14 +214,6 @@ def _delimiter(text: str) -> str:
         return (widths.count(most), most) if most > 1 else (0, 0)
 
     return max(DELIMITERS, key=agreement)
-
-
-def _parsed(builder: TextBuilder, tables: Sequence[Table], media_type: str) -> ParsedText:
-    if not any(character.isalnum() for character in builder.text):
-        raise UnreadableDocument("the file holds no text", reason="empty")
-    return ParsedText(
-        builder.text, media_type, tuple(builder.headings), locations=tuple(builder.locations), tables=tuple(tables)
-    )
 
 
 def _add_sheet(
@@ -213,6 +258,15 @@ def _add_block(
             yield Table(name, tuple(headers), first_column, tuple(lines))
 
 
+def add_records(builder: TextBuilder, name: str, headers: tuple[str, ...], rows: Sequence[Row]) -> None:
+    """Append objects that have the same keys, as a sheet whose first row are these."""
+    known = ([_known(cell) for cell in row] for row in rows)
+    lines = [
+        _add_row(builder, name, number, 0, row, headers) for number, row in enumerate(known, start=2) if _is_filled(row)
+    ]
+    builder.tables.append(Table(name, headers, 0, tuple(lines)))
+
+
 def _is_filled(row: Row) -> bool:
     return any(cell is not None for cell in row)
 
@@ -236,7 +290,7 @@ def _split(block: list[tuple[int, Row]]) -> tuple[list[tuple[int, Row]], list[st
 
 
 def _joined_header(upper: Row, lower: Row, below: Sequence[Row]) -> list[str] | None:
-    """Return the names of two rows of headers, «Budget / T1»; None where they are not such.
+    """Return the names of two rows of headers, «Budget / T1», «2024 / T1»; None where they are not such.
 
     The cells to the right of a name in the upper row are empty, as of merged cells, and named in the lower one.
     """
@@ -245,7 +299,8 @@ def _joined_header(upper: Row, lower: Row, below: Sequence[Row]) -> list[str] | 
     is_spanned = any(
         above[at] is None and above[at - 1] is not None and under[at - 1] is not None for at in range(1, width)
     )
-    if not is_spanned or not all(isinstance(cell, str | None) for cell in (*above, *under)):
+    names_groups = all(isinstance(cell, str | None) or _is_year(cell) for cell in above)
+    if not is_spanned or not names_groups or not all(isinstance(cell, str | None) for cell in under):
         return None
     if any(isinstance(cell, str) and _VALUE.fullmatch(cell) for cell in under):  # of a file whose cells are all text
         return None
@@ -315,6 +370,8 @@ def _add_row(
 def written(cell: Cell) -> str:
     """Return a cell as written into the text: ISO 8601 dates, numbers without a thousands separator."""
     match cell:
+        case str():
+            return cell
         case bool():
             return str(cell).lower()
         case datetime():

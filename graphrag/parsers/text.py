@@ -1,14 +1,13 @@
 """Texts of files: decoding, cleaning, building with headings and locations; tables, plain text and Markdown.
 
-Bytes are decoded by byte order mark, zero bytes of UTF-16, as UTF-8, as declared, by the likeliest charset.
+Bytes are decoded by byte order mark, zero bytes of UTF-16 and UTF-32, as UTF-8, as declared, by the likeliest charset.
 """
 
-import codecs
 import re
 import unicodedata
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise, takewhile, zip_longest
 from typing import Any
 
@@ -18,8 +17,9 @@ from markdown_it.token import Token
 
 from graphrag.config.settings import ParsingLimits
 from graphrag.errors import UnreadableDocument
-from graphrag.models import Heading, ParsedText, SourceLocation, Span
-from graphrag.parsers.detection import MARKDOWN
+from graphrag.models import Heading, ParsedText, SourceLocation, Span, Table, TableRow
+from graphrag.parsers.detection import MARKDOWN, SUBTITLES, marked_charset
+from graphrag.parsers.markup import find_headings, join_cues
 
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n?|[\x0b\x0c]|\x85|\u2028|\u2029")
@@ -152,6 +152,7 @@ class TextBuilder:
     most: int  # characters
     headings: list[Heading] = field(default_factory=list)
     locations: list[SourceLocation] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
     _parts: list[str] = field(default_factory=list)
     _length: int = 0
 
@@ -179,6 +180,48 @@ class TextBuilder:
             self.headings.append(Heading(level, block, start))
         return Span(start, self._length)
 
+    def add_page(self, number: int, added: Sequence[Span], *, is_recognized: bool = False) -> None:
+        """Note the page that these blocks are on, where any is not empty."""
+        if spans := [span for span in added if span.end > span.start]:
+            self.locations.append(
+                SourceLocation(spans[0].start, spans[-1].end, page=number, is_recognized=is_recognized)
+            )
+
+    def include(self, parsed: ParsedText, *, level: int, name: str = "") -> None:
+        """Append another text, its headings below `level`; that of a file in this one below its name, a heading.
+
+        Raises UnreadableDocument: too_large.
+        """
+        if not parsed.text:
+            return
+        name = " ".join(clean(name).split())
+        self.add(name, level=level)
+        if self._parts:
+            self._append("\n\n")
+        start = self._length
+        self._append(parsed.text)
+        self.headings += [replace(h, level=h.level + level, start_char=h.start_char + start) for h in parsed.headings]
+        self.locations += [
+            replace(
+                location,
+                start_char=location.start_char + start,
+                end_char=location.end_char + start,
+                file=_path(name, location.file),
+                sheet=_path(name, location.sheet) if location.cells else "",
+            )
+            for location in parsed.locations
+        ]
+        self.tables += [
+            replace(table, sheet=_path(name, table.sheet), rows=tuple(_shifted(table.rows, start)))
+            for table in parsed.tables
+        ]
+
+    def parsed(self, media_type: str, **facts: Any) -> ParsedText:
+        """Return the whole. Raises UnreadableDocument: empty."""
+        if not holds_words(text := self.text):
+            raise UnreadableDocument("the file holds no text", reason="empty")
+        return ParsedText(text, media_type, tuple(self.headings), tuple(self.locations), tuple(self.tables), **facts)
+
     def _append(self, part: str) -> None:
         self._parts.append(part)
         self._length += len(part)
@@ -186,14 +229,54 @@ class TextBuilder:
             raise UnreadableDocument(f"the file holds more than {self.most:,} characters", reason="too_large")
 
 
-BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+def _path(*names: str) -> str:
+    return "/".join(filter(None, names))
+
+
+def _shifted(rows: Iterable[TableRow], by: int) -> Iterator[TableRow]:
+    for row in rows:
+        yield replace(row, start_char=row.start_char + by, end_char=row.end_char + by)
+
+
+# A header or footer that says nothing else.
+PAGE_NUMBER = re.compile(r"\W*(?:p(?:[aá]g(?:ina|e|\.)?|\.)?\W*)?\d+(?:\W*(?:de|of|sur)?\W*\d+)?\W*", re.IGNORECASE)
+CUT = "\ufffe"  # in the text of a PDF: a hyphen at a line's end, and the end of the line
+_HYPHENATED = re.compile(rf"(?<=[^\W\d_])(?:[-\u00ad\u2010]\n|{CUT}\n?)(?=[^\W\d_])")
+_WORD_BEFORE, _WORD_AFTER = re.compile(r"[^\W\d_]+$"), re.compile(r"[^\W\d_]+")
+_LONGEST_WORD = 40
+# Words before and after a hyphen that is their own, where it also stands at a line's end.
+_BEFORE_HYPHEN = frozenset(
+    "peut celui celle ceux celles quelques vis soi rendez après avant demi vingt trente quarante cinquante soixante"
+    " quatre well self half twenty thirty forty fifty sixty seventy eighty ninety".split()
+)
+_AFTER_HYPHEN = frozenset(
+    "il ils elle elles nous vous moi toi lui là même mêmes dessus dessous delà devant être parole dire"
+    " based called driven known level oriented related scale specific term year".split()
+)
+
+
+def word_joiner(pages: Sequence[str]) -> Callable[[str], str]:
+    """Return what joins words that a hyphen cuts at a line's end, unless compounds have it or `pages` do elsewhere."""
+    written = {word.lower() for page in pages for word in re.findall(r"[^\W\d_]+-[^\W\d_]+", page)}
+    return lambda text: _HYPHENATED.sub(lambda cut: _joint(cut, written), text).replace(CUT, "-")
+
+
+def _joint(cut: re.Match[str], written: set[str]) -> str:
+    before = _WORD_BEFORE.search(cut.string[max(0, cut.start() - _LONGEST_WORD) : cut.start()])
+    after = _WORD_AFTER.match(cut.string, cut.end())
+    assert before is not None  # the pattern stands between two letters
+    assert after is not None
+    first, last = before[0].lower(), after[0].lower()
+    is_compound = first in _BEFORE_HYPHEN or last in _AFTER_HYPHEN or min(len(first), len(last)) == 1
+    return "-" if is_compound or after[0][0].isupper() or f"{first}-{last}" in written else ""
+
+
 LEGACY_CHARSETS = ["cp1252", "cp850", "mac_roman"]  # what the likeliest comes first; Latin-1 is read as its superset
 VALID_PER_ERROR = 10  # accented characters that are good UTF-8 for each that is not; in cp1252 hardly any is
-_SAMPLE = 4_096  # bytes
+_SAMPLE = 4_096  # characters
 _WESTERN_SAMPLE = 1_000_000  # bytes
 _LOWER = "áéíóúüñàâçèêëîïôùûœæäöãõß"
 _MARKED = re.compile(r"(?s)(?=(.)([^\x00-\x7f])(.))")  # a character of the upper half between its neighbours
-_MOST_ZEROS, _FEWEST_ZEROS = 0.05, 0.3  # of the bytes at the other and at one parity, in Western text as UTF-16
 _MOST_CONTROLS = 0.02  # of the characters; random bytes have five times as many
 
 
@@ -209,27 +292,14 @@ def decode(data: bytes, *, limits: ParsingLimits, declared: str | None = None) -
 
 
 def _decode(data: bytes, declared: str | None) -> str:
-    for bom, encoding in BOMS.items():
-        if data.startswith(bom):
-            return data.decode(encoding, errors="replace")
-    if len(data) % 2 == 0 and (utf16 := _utf16(data[:_SAMPLE])):
-        return data.decode(utf16, errors="replace")
+    if charset := marked_charset(data):
+        return data.decode(charset, errors="replace")
     if b"\0" in data:
         raise UnreadableDocument("the file is not text: it holds NUL bytes", reason="unsupported")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         return _decode_broken(data, declared)
-
-
-def _utf16(sample: bytes) -> str | None:
-    pairs = len(sample) // 2
-    if not pairs:
-        return None
-    first, second = (sample[parity::2].count(0) / pairs for parity in (0, 1))
-    if second >= _FEWEST_ZEROS and first <= _MOST_ZEROS:
-        return "utf-16-le"
-    return "utf-16-be" if first >= _FEWEST_ZEROS and second <= _MOST_ZEROS else None
 
 
 def _decode_broken(data: bytes, declared: str | None) -> str:
@@ -287,10 +357,12 @@ _FRONT_MATTER = re.compile(r"---\n(?=[\w-]+:)(?:.*\n)*?---(?:\n|$)")  # to Commo
 def parse_text(data: bytes, *, media_type: str, limits: ParsingLimits) -> ParsedText:
     """Raises UnreadableDocument: unsupported, encoding, too_large or empty."""
     text = clean(decode(data, limits=limits))
-    if not any(character.isalnum() for character in text):
+    if media_type == SUBTITLES:
+        text = join_cues(text)
+    if not holds_words(text):
         raise UnreadableDocument("the file holds no text", reason="empty")
     if media_type != MARKDOWN:
-        return ParsedText(text, media_type)
+        return ParsedText(text, media_type, tuple(find_headings(text, media_type)))
     if len(text) > LONGEST_MARKDOWN:
         return ParsedText(text, media_type, warnings=("the text is too long to look for its headings",))
     return ParsedText(text, media_type, tuple(_markdown_headings(text)))

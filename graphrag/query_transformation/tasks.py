@@ -74,6 +74,7 @@ MOST_PHRASE_TOKENS = 4
 _TOKEN = re.compile(r"[\w-]{1,60}\.(?:pdf|docx?|xlsx?|csv|md|txt|pptx?|odt|html?|eml|json)\b|[^\W_]+|[?!]|[:;]-?[)D(]")
 _FILE_NAME = re.compile(r"\.[a-z]+$")
 _DIGITS = re.compile(r"\d+")
+_ALPHANUMERIC = re.compile(r"[^\W_]")
 _QUOTED = re.compile(r"«[^«»]*»|“[^“”]*”|\"[^\"]*\"")
 _INITIAL_CAPITAL = re.compile(r"(?<=[\w,] )[A-ZÀ-Þ][\w-]+")
 
@@ -82,6 +83,7 @@ class TaskRules(Rules):
     courtesy: Pattern  # greetings, thanks and polite words, at the beginning or the end of a message
     thanks: Pattern  # and what for: «gracias, me has ayudado mucho»
     telling: Pattern  # what asks to be told, before the question itself: «could you tell me»
+    download: Pattern
     summary_words: Pattern
     linking_words: Pattern
     whole_collection: Pattern
@@ -111,8 +113,9 @@ def _without_courtesy(text: str) -> tuple[str, bool]:
     for _ in range(3):
         if match := _rules().courtesy.match(flat, begin):
             begin = match.end()
+    last_word = max((match.start() for match in _ALPHANUMERIC.finditer(flat)), default=-1)
     for match in _rules().courtesy.finditer(flat, begin):
-        if not _has_word(flat[match.end() :]):
+        if match.end() > last_word:
             end = match.start()
             break
     rest = text[begin:end].strip(" ,.;:-")
@@ -269,6 +272,9 @@ def classify_task(message: str, language: str, *, has_answer: bool = False) -> T
     """Return what a message asks for; `has_answer`: whether the conversation has an answer that could be changed."""
     if _rules().thanks.fullmatch(flatten(_read(message)).lower()):
         return TaskReading(Task.SMALL_TALK, 1.0, {})
+    text, _ = _without_courtesy(_read(message))
+    if has_answer and _rules().download.fullmatch(flatten(text).lower().strip("¿¡ ")):
+        return TaskReading(Task.TRANSFORM_ANSWER, 1.0, {"change": "csv"})
     model = read_model()
     shares = model.probabilities(message, language)
     task, probability = choose_task(shares, model, has_answer=has_answer)
@@ -310,7 +316,7 @@ def _slots(task: Task, message: str) -> Mapping[str, str]:
     """Return what else the message says: the values as it writes them, kinds as they are named in `rules/tasks.yml`.
 
     - summarise: `target`, the named text, which lacks for the whole collection; `since`, a phrase of time
-    - transform_answer: `change`; `language`, ISO 639-1, where that is the change
+    - transform_answer: `change`, `csv` for its table as a file; `language`, ISO 639-1, where that is the change
     - cannot_do: `kind`
     - catalogue: `kind`; `filters`, what the documents asked for are, as «spreadsheets from March»
     """

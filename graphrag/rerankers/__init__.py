@@ -53,13 +53,13 @@ class Rerankers:
     best: Reranker
     local: Reranker  # for collections that the service's chat model may not read
     bundled: Reranker  # needs nothing
-    may_read: Callable[[Collection], bool]
+    may_read: Callable[..., bool]  # of collections
 
-    def choose(self, collection: Collection, effort: Effort = Effort.FULL) -> Reranker:
-        """Return the reranker for a collection; under high load the bundled one."""
+    def choose(self, collections: Sequence[Collection], effort: Effort = Effort.FULL) -> Reranker:
+        """Return the reranker for the hits of collections; under high load the bundled one."""
         if effort is not Effort.FULL:
             return self.bundled
-        return self.best if self.may_read(collection) else self.local
+        return self.best if self.may_read(*collections) else self.local
 
 
 def open_rerankers(
@@ -67,7 +67,7 @@ def open_rerankers(
     cross_encoder: CrossEncoderReranker | None,
     embeddings: EmbeddingRegistry,
     chat_model: BaseChatModel | None,
-    may_read: Callable[[Collection], bool],
+    may_read: Callable[..., bool],
 ) -> Rerankers:
     """Raises InvalidSettings."""
     if settings.search.reranker == "llm" and not settings.generation.chat_model:

@@ -2,12 +2,14 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from collections import defaultdict
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, fields
 from itertools import chain, pairwise
+from operator import attrgetter, mul
 
 from graphrag.linguistics.language import content_words, fold, stem, words
-from graphrag.linguistics.lexicon import find_meanings, meanings
+from graphrag.linguistics.lexicon import BEGINNING, SHORT, find_beginnings, find_meanings, meanings
 from graphrag.linguistics.sentences import split_sentences
 from graphrag.models import Hit
 
@@ -90,9 +92,9 @@ def find_words(
     found: dict[int, Matches] = {}
     for language in dict.fromkeys(languages):
         places = [place for place, of_text in enumerate(languages) if of_text == language]
-        vocabulary = set(chain.from_iterable(chain(*split[place], titled[place]) for place in places))
+        vocabulary = _by_beginning(set(chain.from_iterable(chain(*split[place], titled[place]) for place in places)))
         same, alike = _recognise(vocabulary, question)
-        synonyms = _translate(vocabulary - same.keys() - alike.keys(), question, language)
+        synonyms = _translate(vocabulary, question, language, known=same.keys() | alike.keys())
         if language == question.language:
             alike |= synonyms
         else:
@@ -109,39 +111,59 @@ def _words_and_parts(text: str) -> list[str]:
     return [part for word in found for part in (word, *(_PARTS.findall(word) if _CODE.search(word) else ()))]
 
 
-def _recognise(vocabulary: Iterable[str], question: QuestionWords) -> tuple[dict[str, str], dict[str, str]]:
+def _by_beginning(vocabulary: Set[str]) -> dict[str, list[str]]:
+    """Return the words by their first letters, folded, and the short ones under "", too."""
+    written = defaultdict[str, list[str]](list)
+    for word in vocabulary:
+        written[word[:BEGINNING]].append(word)
+    found: dict[str, list[str]] = {"": [word for word in vocabulary if len(word) <= SHORT]}
+    for beginning, of_it in written.items():  # few: to fold each word takes longer than all that follows
+        found.setdefault(fold(beginning)[:BEGINNING], []).extend(of_it)
+    return found
+
+
+def _recognise(
+    vocabulary: Mapping[str, Sequence[str]], question: QuestionWords
+) -> tuple[dict[str, str], dict[str, str]]:
     """Return the words that equal a word of the question and those that resemble one, each as word → key."""
     # Stemming is slow: only what begins like one of the question's words is stemmed.
-    beginnings = {form[:2] for form, key in question.forms.items() if key in question.words}
-    beginnings |= {beginning.replace("i", "y") for beginning in beginnings}  # the stem of "dying" is "die"
+    stemmed_beginnings = {form[:BEGINNING] for form, key in question.forms.items() if key in question.words}
+    stemmed_beginnings |= {each.replace("i", "y") for each in stemmed_beginnings}  # the stem of "dying" is "die"
     families: dict[str, list[str]] = {}
     for key in sorted(question.words):
         families.setdefault(key[:FAMILY_LETTERS], []).append(key)
     same: dict[str, str] = {}
     alike: dict[str, str] = {}
-    for word in vocabulary:
-        folded = fold(word)
-        if folded in question.forms:
-            same[word] = question.forms[folded]
-        elif folded[:2] in beginnings:
-            stemmed = stem(word, question.language)
-            if stemmed in question.forms:
-                same[word] = question.forms[stemmed]
-            elif relative := _relative(stemmed, families):
-                alike[word] = relative
+    for beginning in {form[:BEGINNING] for form in question.forms} | stemmed_beginnings:
+        for word in vocabulary.get(beginning, ()):
+            if found := question.forms.get(fold(word)):
+                same[word] = found
+            elif beginning in stemmed_beginnings:
+                stemmed = stem(word, question.language)
+                if stemmed in question.forms:
+                    same[word] = question.forms[stemmed]
+                elif relative := _relative(stemmed, families):
+                    alike[word] = relative
     return same, alike
 
 
-def _translate(vocabulary: Iterable[str], question: QuestionWords, language: str) -> dict[str, str]:
-    """Return the words of a language that mean a word of the question, each as word → key."""
+def _translate(
+    vocabulary: Mapping[str, Sequence[str]], question: QuestionWords, language: str, *, known: Set[str]
+) -> dict[str, str]:
+    """Return the words of a language, but for the known ones, that mean a word of the question, each as word → key."""
     asked: dict[str, list[tuple[float, str]]] = {}
-    for key, known in zip(question.keys.values(), find_meanings(list(question.keys), question.language), strict=True):
-        for family, certainty in known.items() if key in question.words else ():
+    for key, families in zip(
+        question.keys.values(), find_meanings(list(question.keys), question.language), strict=True
+    ):
+        for family, certainty in families.items() if key in question.words else ():
             asked.setdefault(family, []).append((certainty, key))
     found = {}
-    for word in vocabulary if asked else ():
-        of_word = meanings(word, language)
-        if shared := [(own * other, key) for family, own in of_word.items() for other, key in asked.get(family, ())]:
+    for beginning in ("", *find_beginnings(asked, language)) if asked else ():
+        for word in vocabulary.get(beginning, ()):
+            of_word = meanings(word, language)
+            if asked.keys().isdisjoint(of_word) or word in known:
+                continue
+            shared = [(own * other, key) for family, own in of_word.items() for other, key in asked.get(family, ())]
             found[word] = max(shared)[1]
     return found
 
@@ -192,6 +214,7 @@ class Features:
     title: float  # the words of title and headings that the question names
 
 
+_values = attrgetter(*(field.name for field in fields(Features)))
 # By listwise logistic regression on five development sets in three languages, then rounded; with a set left out of it,
 # its own result stays above its input order.
 WEIGHTS = Features(retrieval=0.2, sentence=0.2, passage=0.3, adjacent=0.2, title=0.1)
@@ -215,8 +238,7 @@ class BundledReranker:
 
 def combine(features: Features) -> float:
     """Return the weighted sum of the features, in [0, 1]: 1 if everything matches."""
-    parts = zip(astuple(WEIGHTS), astuple(features), strict=True)
-    return min(1.0, math.fsum(weight * value for weight, value in parts))
+    return min(1.0, math.fsum(map(mul, _values(WEIGHTS), _values(features))))
 
 
 def describe(query: str, hits: Sequence[Hit], *, language: str) -> list[Features]:
@@ -224,7 +246,7 @@ def describe(query: str, hits: Sequence[Hit], *, language: str) -> list[Features
     chunks = [hit.chunk for hit in hits]
     languages = [chunk.document.language for chunk in chunks]
     matches = find_words(question, [chunk.content for chunk in chunks], [chunk.context for chunk in chunks], languages)
-    weights = _weigh(question, matches)
+    weights = _weigh(question, [set().union(*(found.exact for found in match.sentences)) for match in matches])
     standing = _standing([hit.score for hit in hits])
     return [_features(place, match, question, weights) for place, match in zip(standing, matches, strict=True)]
 
@@ -234,11 +256,16 @@ def _standing(scores: Sequence[float]) -> list[float]:
     return [(score - least) / (most - least) if most > least else 1.0 for score in scores]
 
 
-def _weigh(question: QuestionWords, matches: Sequence[Matches]) -> dict[str, float]:
-    """The share of each word in what the question asks for; they sum to 1."""
-    rare = rarity(
-        set(question.words), [set().union(*(matched.exact for matched in match.sentences)) for match in matches]
-    )
+def cover_sentences(question: QuestionWords, text: str, language: str) -> list[float]:
+    """Return the share of the question that each sentence of a text contains, in [0, 1]; rare words count for more."""
+    [matches] = find_words(question, [text], [""], [language])
+    weights = _weigh(question, [set(matched.exact) for matched in matches.sentences])
+    return [_coverage(matched, weights) for matched in matches.sentences]
+
+
+def _weigh(question: QuestionWords, texts: Sequence[set[str]]) -> dict[str, float]:
+    """The share of each word in what the question asks for, by the words that each text has; they sum to 1."""
+    rare = rarity(set(question.words), texts)
     weights = {word: weight * (NAME_WEIGHT if word in question.names else 1) for word, weight in rare.items()}
     total = math.fsum(weights.values())
     return {word: weight / total for word, weight in weights.items()}

@@ -92,7 +92,7 @@ def _load(model: str) -> "CrossEncoder":
     try:
         from sentence_transformers.cross_encoder import CrossEncoder
     except ImportError as exc:
-        raise MissingExtra(f"The cross-encoder needs: {install_command('local-models')}") from exc
+        raise MissingExtra.of("RAG_RERANKER=cross_encoder", install_command("local-models")) from exc
     try:
         encoder = CrossEncoder(model, local_files_only=True)
     except Exception as exc:  # a missing file, another format: each has its own error

@@ -1,7 +1,10 @@
 """Cancellation of tasks, and tasks that run in the background."""
 
 import asyncio
-from typing import Any
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 AGAIN_SECONDS = 3.0
 
@@ -38,3 +41,16 @@ async def end(*tasks: asyncio.Task[Any]) -> None:
         cancel_surely(task)
     if tasks:
         await asyncio.wait(tasks)
+
+
+async def run_cancellable(work: Coroutine[Any, Any, T]) -> T:
+    """Await the work as a task of its own, which surely ends when the caller is cancelled, as does all that it leaves.
+
+    For an event loop that runs nothing else: `asyncio.run` cancels what is left once, and waits for it for ever.
+    """
+    task = asyncio.create_task(work)
+    try:
+        return await asyncio.shield(task)
+    finally:
+        await end(task)
+        await end(*asyncio.all_tasks() - {asyncio.current_task()})

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
-from purgatory.domain.model import HALF_OPENED, Context
-
 from graphrag.errors import ProviderError
 from graphrag.observability.telemetry import log
 from graphrag.resilience.deadline import seconds_left
@@ -25,18 +23,15 @@ class BreakerState:
 
 
 class CircuitBreaker:
-    """A circuit breaker with Purgatory's states but not its factory.
-
-    The factory counts an abandoned question as a success, and sends every waiting call to a provider that may be back;
-    here a single call tests it.
-    """
+    """A circuit breaker that a single call tests when its time is over. An abandoned call says nothing."""
 
     def __init__(self, name: str, *, failures: int, seconds: float, is_outage: Callable[[Exception], bool]) -> None:
         self._name = name
-        self._failures = failures
+        self._most_failures = failures
         self._seconds = seconds
         self._is_outage = is_outage
-        self._circuit = Context(name, failures, seconds)
+        self._failures = 0  # in a row
+        self._opened_at: float | None = None  # by a clock that nobody sets: else the circuit might stay open for hours
         self._is_tried = False
         self._siblings: dict[str, CircuitBreaker] = {}
 
@@ -44,7 +39,7 @@ class CircuitBreaker:
         """Return the breaker of that name, closed at first, which counts its own failures."""
         if name not in self._siblings:
             self._siblings[name] = CircuitBreaker(
-                name, failures=self._failures, seconds=self._seconds, is_outage=self._is_outage
+                name, failures=self._most_failures, seconds=self._seconds, is_outage=self._is_outage
             )
         return self._siblings[name]
 
@@ -53,21 +48,20 @@ class CircuitBreaker:
         return [self._state(), *(state for sibling in self._siblings.values() for state in sibling.states())]
 
     def _state(self) -> BreakerState:
-        if self._circuit.opened_at is None and self._circuit.state != HALF_OPENED:
-            return BreakerState(self._name, "closed", self._circuit.failure_count or 0, 0.0)
-        wait = max(0.0, (self._circuit.opened_at or 0.0) + self._seconds - time.time())
-        return BreakerState(self._name, "open" if self.is_open else "half_open", self._failures, round(wait, 1))
+        if self._opened_at is None:
+            return BreakerState(self._name, "closed", self._failures, 0.0)
+        wait = max(0.0, self._opened_at + self._seconds - time.monotonic())
+        return BreakerState(self._name, "open" if wait else "half_open", self._most_failures, round(wait, 1))
 
     @property
     def is_open(self) -> bool:
-        opened_at = self._circuit.opened_at
-        return opened_at is not None and time.time() <= opened_at + self._seconds
+        return self._state().state == "open"
 
     def check(self) -> None:
         """Raises ProviderError while the circuit is open."""
         if self.is_open or self._is_tried:
             raise ProviderError(
-                f"the circuit of {self._name} is open: it failed {self._failures} times", reason="left_alone"
+                f"the circuit of {self._name} is open: it failed {self._most_failures} times", reason="left_alone"
             )
 
     @contextmanager
@@ -77,32 +71,31 @@ class CircuitBreaker:
         Raises ProviderError as `check` does.
         """
         self.check()
-        self._circuit.handle_new_request()
-        tries = self._is_tried = self._circuit.state == HALF_OPENED
+        is_test = self._is_tried = self._opened_at is not None
         began = time.monotonic()
         try:
-            yield self._greet
-            self._circuit.handle_end_request()
+            yield self._close if is_test else lambda: None
+            self._conclude(None, is_test=is_test)
         except Exception as exc:
-            self._judge(exc)
+            self._conclude(exc, is_test=is_test)
             raise
         except asyncio.CancelledError:  # a question that was left tells nothing, unless the model had its time
             if not seconds_left() and time.monotonic() - began >= FAIR_SECONDS:
-                self._judge(TimeoutError())
+                self._conclude(TimeoutError(), is_test=is_test)
             raise
         finally:
-            self._is_tried = self._is_tried and not tries
-            self._circuit.messages.clear()  # for listeners, of which there are none
+            self._is_tried = self._is_tried and not is_test
 
-    def _greet(self) -> None:
-        if self._circuit.state == HALF_OPENED:
-            self._circuit.handle_end_request()
-            self._is_tried = False
+    def _close(self) -> None:
+        self._failures, self._opened_at, self._is_tried = 0, None, False
 
-    def _judge(self, error: Exception) -> None:
-        if not self._is_outage(error):
-            self._circuit.handle_end_request()
+    def _conclude(self, error: Exception | None, *, is_test: bool) -> None:
+        if self._opened_at is not None and not is_test:  # begun before the circuit opened
             return
-        self._circuit.handle_exception(error)
-        if self.is_open:
+        if error is None or not self._is_outage(error):
+            self._close()
+            return
+        self._failures += 1
+        if self._opened_at is not None or self._failures >= self._most_failures:
+            self._failures, self._opened_at = 0, time.monotonic()
             log.warning("circuit opened", model=self._name, seconds=self._seconds, error=type(error).__name__)

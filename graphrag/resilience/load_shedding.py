@@ -13,7 +13,7 @@ from graphrag.config.service import LoadLimits
 from graphrag.errors import Overloaded
 from graphrag.observability.metrics import LOAD_BEGUN, LOAD_LEVEL, LOAD_WAITING, LOAD_WORKING
 from graphrag.observability.telemetry import log
-from graphrag.resilience.concurrency import ConcurrencyLimit
+from graphrag.resilience.concurrency import LATELY_SECONDS, ConcurrencyLimit
 from graphrag.resilience.deadline import seconds_left
 
 SIMPLER_FROM, SIMPLEST_FROM = 0.1, 0.3  # of the longest wait
@@ -21,6 +21,7 @@ SHARE_OF_ONE = 0.75  # of the slots, where there are several owners: one can't t
 LONGEST_RETRY_SECONDS = 60  # in a Retry-After
 MOST_OF_DEADLINE = 0.5  # is waited for a slot: the rest is for the work
 WEIGHT_OF_LATEST = 0.1  # in the average time that a slot is held
+PAUSE_PER_WORK, LONGEST_PAUSE_SECONDS = 2, 0.25  # of background work on the event loop of requests
 
 
 class Effort(IntEnum):
@@ -68,7 +69,7 @@ class _OwnerQueue:
 
 
 class AdmissionControl:
-    """Admission control of one process: first come, first served; of several owners none has all slots."""
+    """Admission control of one process: owners take turns, and of several none has all slots."""
 
     def __init__(self, limits: LoadLimits, *, has_owners: bool, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -79,6 +80,7 @@ class AdmissionControl:
         self._queues: WeakValueDictionary[str, _OwnerQueue] = WeakValueDictionary()
         self._waiting = 0
         self._held_seconds = 0.0  # by one, in the average of the latest
+        self._latest = -math.inf  # when the latest request came
 
     def state(self) -> LoadState:
         seconds = self._held_seconds * self._waiting / self._size
@@ -88,11 +90,12 @@ class AdmissionControl:
     async def slot(self, owner_id: str) -> AsyncIterator[Slot]:
         """Raises Overloaded where a slot would be, or is, free too late."""
         queue = self._queues.setdefault(owner_id, _OwnerQueue(ConcurrencyLimit(self._share)))
+        self._latest = self._clock()
         patience = min(self._longest_wait, seconds_left() * MOST_OF_DEADLINE)
         if self._wait_seconds(queue) > patience:
             raise self._overloaded(queue)
         came = self._clock()
-        release = await self._acquire(queue, patience)
+        release = await self._acquire(queue, owner_id, patience)
         # The queue alone does not show it: where many are refused, it is short.
         waited = self._clock() - came
         effort = min(self._effort(max(waited, self._wait_seconds(queue))), Effort.SIMPLEST)
@@ -106,14 +109,19 @@ class AdmissionControl:
             if not slot.is_kept:
                 slot.release()
 
-    async def _acquire(self, queue: _OwnerQueue, patience: float) -> Callable[[], None]:
+    async def give_way(self, worked_seconds: float) -> None:
+        """Pause background work for longer than it has worked, if this process has answered requests lately."""
+        if self._clock() - self._latest < LATELY_SECONDS:
+            await asyncio.sleep(min(PAUSE_PER_WORK * worked_seconds, LONGEST_PAUSE_SECONDS))
+
+    async def _acquire(self, queue: _OwnerQueue, owner_id: str, patience: float) -> Callable[[], None]:
         """Return what releases the slot. Raises Overloaded after so many seconds."""
         self._count(waiting=+1)
         try:
             async with asyncio.timeout(patience):
-                release_share = await queue.limit.acquire()
+                release_share = await queue.limit.acquire(owner=owner_id)
                 try:
-                    release_slot = await self._all.acquire()
+                    release_slot = await self._all.acquire(owner=owner_id)
                 except BaseException:
                     release_share()
                     raise

@@ -35,12 +35,24 @@ class Collections:
         The default one is created where the owner has none and another service has documents too. Raises
         CollectionNotFound.
         """
-        by_name = {collection.name: collection for collection in await self.store.list_collections(owner_id)}
+        (collection,) = await self.open_all(owner_id, [name])
+        return collection
+
+    async def open_all(self, owner_id: str, names: Sequence[str | None]) -> tuple[Collection, ...]:
+        """Return the collections as `open` does, in the order of the names, each once."""
+        known = {collection.name: collection for collection in await self.store.list_collections(owner_id)}
+        found = [await self._choose(owner_id, name, known) for name in names]
+        return tuple({collection.id: collection for collection in found}.values())
+
+    async def _choose(self, owner_id: str, name: str | None, by_name: Mapping[str, Collection]) -> Collection:
         wanted = name or self.default_name(list(by_name))
         if wanted in by_name:
             return by_name[wanted]
         if self.has_other_documents and not name and not by_name:
             return await self.create(owner_id, None)
+        if not by_name and not name:
+            none = "There is no collection yet: run `causeway ingest PATH`."
+            raise CollectionNotFound(none, reason="no_collections", name=wanted, known=[])
         names = ", ".join(by_name) or "none yet: run `causeway ingest PATH`"
         raise CollectionNotFound(
             f"There is no collection {wanted!r}. Known: {names}.", name=wanted, known=list(by_name)
@@ -84,13 +96,14 @@ class Collections:
         """Return the service's values, overridden by the collection's; an invalid one is ignored, with a warning."""
         return self.settings.generation.overridden(collection.generation_config if collection else {})
 
-    def may_read(self, collection: Collection) -> bool:
-        """Return whether the service's chat model may read the collection's content for other purposes than answering.
+    def may_read(self, *collections: Collection) -> bool:
+        """Return whether the service's chat model may read the collections for other purposes than answering.
 
-        It may not if the collection has a model of its own.
+        It may not if one of them has a model of its own.
         """
-        config, _ = self.generation_config(collection)
-        return beginning_with(config.chat_model, self.chat_models)[0][0] is self.chat_models[0]
+        configs = (self.generation_config(collection)[0] for collection in collections)
+        first = self.chat_models[0]
+        return all(beginning_with(config.chat_model, self.chat_models)[0][0] is first for config in configs)
 
     def _hash(self, collection: Collection, config: RetrievalConfig) -> str:
         """Return a hash of all that has a say in an answer, but for the documents; logs show its first characters."""

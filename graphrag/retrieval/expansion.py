@@ -1,16 +1,18 @@
-"""Expansion of hits to passages: each grows by its neighbours, and adjacent ones of a document merge."""
+"""Expansion of hits to passages: each grows by its neighbours, adjacent ones merge, what does not answer is cut."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from uuid import UUID
 
 from graphrag.ingestion.chunking import MOST_CHILDREN
+from graphrag.linguistics.paragraphs import ITEMS, find_paragraphs
 from graphrag.linguistics.sentences import split_sentences
-from graphrag.models import Chunk, Collection, Document, Hit, Passage
+from graphrag.models import Chunk, Collection, Document, Hit, Passage, Span
 from graphrag.parsers.source_locations import overlapping
-from graphrag.protocols import ChunkStore
+from graphrag.protocols import ChunkStore, read_from_each
+from graphrag.rerankers.bundled import QuestionWords, cover_sentences
 
 CHUNKS_OF_SECTION = 8  # read on either side of a hit
 
@@ -20,13 +22,16 @@ class ExpansionWindow:
     """Extent to which a hit grows.
 
     A small chunk is read as its parent; any other with some sentences on either side, or, with `parent_chars`, with
-    the chunks of its section up to about that length.
+    the chunks of its section up to about that length. With a `question`, the sentences are counted from those that
+    hold its words instead, and what is before and after them is cut.
     """
 
     window_sentences: int = 0
     parent_chars: int = 0
     parents: bool = True
     least_share: float = 0.0  # of the best hit's score; hits below it are not read
+    question: QuestionWords | None = None
+    least_coverage: float = 0.0  # of what a passage's best sentence holds of the question; others do not match
 
     def chunks(self, chunk: Chunk) -> int:
         """Return the number of chunks to read on either side."""
@@ -76,7 +81,7 @@ async def expand(
     hits: Sequence[Hit],
     *,
     store: ChunkStore,
-    collection: Collection,
+    collections: Sequence[Collection],
     window: ExpansionWindow,
     max_chars: int,
     max_share: float = 1.0,
@@ -93,7 +98,8 @@ async def expand(
         for hit, count in zip(read, counts, strict=True)
         if not hit.chunk.document.is_elsewhere
     ]
-    neighbours = await store.read_chunks(collection, spans) if spans and any(counts) else {}
+    is_read = bool(spans) and any(counts)
+    neighbours = await read_from_each(collections, lambda each: store.read_chunks(each, spans)) if is_read else {}
     return passages(read, neighbours, window=window, max_chars=max_chars, max_share=max_share)
 
 
@@ -114,9 +120,9 @@ def passages(
     kept: list[Passage] = []
     for group in _groups(_affordable(hits, room), neighbours, window):
         chunks, document = _by_index(group, neighbours), group[0].chunk.document
-        passage = _passage(group, chunks, window)
+        passage = cut(_passage(group, chunks, window), group, window)
         if len(passage.content) > room.left(document):
-            passage = _passage(group, chunks, NOWHERE)
+            passage = cut(_passage(group, chunks, NOWHERE), group, window)
         if len(passage.content) <= room.left(document) or not kept:
             kept.append(passage)
             room.take(document, len(passage.content))
@@ -201,6 +207,58 @@ def _passage(group: Sequence[Hit], chunks: Mapping[int, Chunk], window: Expansio
         score=best.score,
         locations=overlapping(chain.from_iterable(chunk.locations for chunk in chunks.values()), start, end),
         headers=best.chunk.headers or next((hit.chunk.headers for hit in group if hit.chunk.headers), ()),
+    )
+
+
+def cut(passage: Passage, group: Sequence[Hit], window: ExpansionWindow) -> Passage:
+    """Return the passage from its first sentence that matches the question to its last, with the window around them.
+
+    Lists stay whole. So do the rows of tables, parents and sections, and the text of other services.
+    """
+    is_whole = passage.headers or any(location.cells for location in passage.locations) or window.parent_chars
+    is_parent = window.parents and any(hit.chunk.parent for hit in group)
+    if window.question is None or is_whole or is_parent or passage.document.is_elsewhere:
+        return passage
+    coverage = cover_sentences(window.question, passage.content, passage.document.language)
+    least = window.least_coverage * max(coverage, default=0.0)
+    matching = [place for place, share in enumerate(coverage) if share >= least] or [0]
+    spans = split_sentences(passage.content) or [Span(0, 0)]
+    first = max(0, matching[0] - window.window_sentences)
+    last = min(len(spans) - 1, matching[-1] + window.window_sentences)
+    start, end = spans[first].start, spans[last].end
+    for block in _lists(passage.content):
+        if block.start < end and start < block.end:
+            start, end = min(start, block.start), max(end, block.end)
+    return passage if end - start == len(passage.content) else clip(passage, start, end)
+
+
+def _lists(text: str) -> Iterator[Span]:
+    """Yield each list of a text, with the line that ends with a colon before it."""
+    block: Span | None = None
+    for paragraph in find_paragraphs(text):
+        if paragraph.kind in ITEMS:
+            block = Span(block.start if block else paragraph.start, paragraph.end)
+            continue
+        if block:
+            yield block
+        is_lead = text[paragraph.start : paragraph.end].rstrip().endswith(":")
+        block = Span(paragraph.start, paragraph.end) if is_lead else None
+    if block:
+        yield block
+
+
+def clip(passage: Passage, start: int, end: int) -> Passage:
+    """[start, end) of its text, without the white space at the end."""
+    content = passage.content[start:end].rstrip()
+    first, last = passage.start_char + start, passage.start_char + start + len(content)
+    matches = tuple((max(first, a), min(last, b)) for a, b in passage.matches if a < last and first < b)
+    return replace(
+        passage,
+        start_char=first,
+        end_char=last,
+        content=content,
+        matches=matches or ((first, last),),
+        locations=overlapping(passage.locations, first, last),
     )
 
 

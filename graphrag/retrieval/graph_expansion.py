@@ -51,6 +51,8 @@ async def expand_by_graph(query: Query, hits: Sequence[Hit], *, graph: GraphStor
     titled = await graph.find_titles(collection, list(names_in(transformed.standalone)), filters=filters)
     beginnings = _beginnings(hits[:SEEDS], titled)
     edges = await graph.find_mention_neighbourhood(collection, list(beginnings), (), width=WIDTH, filters=filters)
+    if not edges and not transformed.is_multi_hop:  # none shares a name with another
+        return list(hits)
     reached = await asyncio.to_thread(walk, edges, beginnings, chunk_count=collection.chunk_count)
     likely = sorted(reached, key=lambda chunk: (-reached[chunk], chunk))[:CANDIDATES]
     known = {hit.chunk.id: hit for hit in hits}

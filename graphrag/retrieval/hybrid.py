@@ -1,4 +1,4 @@
-"""Hybrid search of a collection, its cache, and the federation with an external retriever."""
+"""Hybrid search of collections, its cache, and the federation with an external retriever."""
 
 import asyncio
 import re
@@ -37,7 +37,7 @@ LEAST_WORDS_OF_MEANING = 9  # so many words that carry meaning outvote a wording
 _QUOTED = re.compile(r'"(?=\S)([^"]{2,})(?<=\S)"|«([^«»]{2,})»|“([^“”]{2,})”')
 _IDENTIFIER = re.compile(r"\d")  # A-2517, L4, 2025: to be found as they are written
 _PIECE = r"\w+(?:[.+-]\w+)*"
-_JOINED = re.compile(rf"\b{_PIECE}(?:[/@]{_PIECE})+|\b[^\W\d]\w*(?:\.\w+)+")
+_JOINED = re.compile(rf"\b(?<!\w[.+-]){_PIECE}(?:[/@]{_PIECE})+|\b[^\W\d]\w*(?:\.\w+)+")
 _NAME = re.compile(r"(?<=\w[ ,'’])[A-ZÀ-ÖØ-Þ]\w")
 
 
@@ -254,9 +254,9 @@ class _Search:
                 hits = await (self._fulltext() if name == "fulltext" else self._vector())
         except Exception as exc:
             code = exc.code if isinstance(exc, CausewayError) else CausewayError.code
-            trace.end_leg(Leg(name, self.text, files, [], code))
+            trace.end_leg(Leg(name, self.text, files, [], code, self.query.collection.name))
             raise
-        trace.end_leg(Leg(name, self.text, files, hits))
+        trace.end_leg(Leg(name, self.text, files, hits, collection=self.query.collection.name))
         count_results(name, len(hits))
         return hits
 
@@ -328,6 +328,7 @@ SETTINGS_OF_LATER_STAGES = {
     "rerank_candidates",
     "window_sentences",
     "least_share",
+    "least_coverage",
     "parent_chars",
 }
 
@@ -379,13 +380,37 @@ def _has_expired(hit: Hit) -> bool:
     return expires_at is not None and expires_at <= datetime.now(UTC)
 
 
+async def search_each(query: Query, *, store: ChunkStore, cache: QueryCache) -> Retrieval:
+    """Search every collection with its own model, and fuse by ranks with equal weights: scores can't be compared.
+
+    Files that the question names are looked for in all of them, and only those that have some are then searched. A
+    word or a file that one collection has is not missing: a warning counts where every collection gives it.
+    """
+    if not query.others:
+        return await cache.retrieve(query, store=store)
+    branches = [replace(each, trace=query.trace.branch()) for each in query.each]
+    found = await asyncio.gather(*(cache.retrieve(branch, store=store) for branch in branches))
+    chosen = [part for part in found if part.files] or found
+    strategies = {part.strategy for part in chosen}
+    retrieval = Retrieval(
+        fuse_equally([part.hits for part in chosen])[: query.config.candidates],
+        failed=tuple(dict.fromkeys(leg for part in found for leg in part.failed)),
+        strategy=strategies.pop() if len(strategies) == 1 else "hybrid",
+        files=tuple(dict.fromkeys(name for part in chosen for name in part.files)),
+        warnings=tuple(told for told in found[0].warnings if all(told in part.warnings for part in found)),
+    )
+    query.trace.strategy, query.trace.reason = retrieval.strategy, branches[0].trace.reason
+    query.trace.find(retrieval.hits, retrieval.files)
+    return retrieval
+
+
 async def retrieve(query: Query, *, store: ChunkStore, cache: QueryCache, retriever: Retriever | None) -> Retrieval:
-    """Search the collection, and the external retriever beside it; where that fails, the collection's hits remain.
+    """Search the collections, and the external retriever beside them; where that fails, the collections' hits remain.
 
     That service is asked whatever the strategy, and each time: no event tells when its documents change.
     """
-    here = cache.retrieve(query, store=store)
-    if retriever is None or not query.config.chunkenizer:
+    here = search_each(query, store=store, cache=cache)
+    if retriever is None or not all(each.config.chunkenizer for each in query.each):  # some keep questions local
         return await here
     asking = asyncio.create_task(_ask(query, retriever))
     try:

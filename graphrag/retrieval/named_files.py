@@ -13,7 +13,10 @@ from graphrag.protocols import ChunkStore
 
 MOST_NAMES = 10  # in one question
 MOST_WORDS = 8  # of a name that stands without quotes
-_EXTENSION = r"\.(?:docx?|xlsx?|xlsm|pptx?|pdf|csv|tsv|txt|text|md|markdown|html?|odt|ods|rtf|json|xml|eml)\b"
+_EXTENSION = (
+    r"\.(?:docx?|xlsx?|xlsm|pptx?|pdf|csv|tsv|txt|text|md|markdown|html?|odt|ods|odp|rtf|jsonl?|xml|eml|msg|mht|epub|zip"
+    r"|rst|org|adoc|tex|toml|ini|ya?ml|log|srt|vtt|png|jpe?g|tiff?|gif|bmp|webp)\b"
+)
 _IN_QUOTES = re.compile(
     rf'"([^"\n]+{_EXTENSION})"|«\s*([^«»\n]+{_EXTENSION})\s*»|“([^“”\n]+{_EXTENSION})”', re.IGNORECASE
 )

@@ -7,20 +7,25 @@ agent's nodes call the stages one by one.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from heapq import merge
+from itertools import chain
 from typing import Any, Self
 
 from graphrag.causal_graph import traversal
 from graphrag.config.settings import RetrievalConfig
 from graphrag.errors import CausewayError
 from graphrag.extractive_answers.table_answers import asks_what_is_late
+from graphrag.ingestion.tables.typed_tables import TypedTable
 from graphrag.linguistics.language import ANSWER_LANGUAGES
-from graphrag.models import EVERYTHING, Collection, Filters, Hit, Intent, Passage, TransformedQuery
+from graphrag.models import EVERYTHING, Collection, Document, Filters, Hit, Intent, Passage, TransformedQuery
 from graphrag.models.graph import CausalPath
+from graphrag.observability.request_context import identify
 from graphrag.observability.telemetry import count_degraded, count_results, log, stage
-from graphrag.protocols import ChunkStore, GraphStore, Reranker, Retriever
+from graphrag.protocols import ChunkStore, GraphStore, Reranker, Retriever, read_from_each
 from graphrag.query_transformation.follow_ups import Exchange
 from graphrag.query_transformation.refinement import Refiner
 from graphrag.query_transformation.transformation import check_question, transform
+from graphrag.rerankers.bundled import read_question
 from graphrag.rerankers.mmr import one_per_document_first
 from graphrag.resilience.deadline import lacks_time, within
 from graphrag.resilience.load_shedding import Effort
@@ -31,7 +36,19 @@ from graphrag.retrieval.graph_expansion import expand_by_graph, leads_on
 from graphrag.retrieval.hybrid import UNCACHED, QueryCache
 from graphrag.retrieval.named_files import each_file_first
 from graphrag.retrieval.query import Query, Retrieval, SearchResult, Trace
-from graphrag.table_queries.answers import TableAnswer, best_plan, is_told_by_text, write_answer
+from graphrag.table_queries.answers import (
+    AnsweredPlan,
+    TableAnswer,
+    best_plan,
+    explain_no_plan,
+    is_of_sheet,
+    refer_to_tables,
+    write_answer,
+)
+from graphrag.table_queries.columns import in_one_currency
+from graphrag.table_queries.planner import TablePlanner
+from graphrag.table_queries.plans import run_plan
+from graphrag.table_queries.reading import asks_to_compute
 
 FEWER_CANDIDATES = 25
 HIGH_LOAD = "load"  # a reason, among the names of degraded stages
@@ -42,7 +59,7 @@ TABLE_CHARS = 6_000  # of a table that are read to find what is late in it
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
     question: str
-    collection: str | None = None  # its name; None: the default one
+    collections: tuple[str | None, ...] = (None,)  # their names; None: the default one
     overrides: Mapping[str, Any] = field(default_factory=dict)  # of RetrievalConfig: {"top_k": 5}
     filters: Filters = EVERYTHING
     offset: int = 0
@@ -54,10 +71,11 @@ class RetrievalPipeline:
     collections: Collections
     store: ChunkStore
     graph: GraphStore
-    reranker_of: Callable[[Collection, Effort], Reranker]
+    reranker_of: Callable[[Sequence[Collection], Effort], Reranker]
     cache: QueryCache = UNCACHED
     retriever: Retriever | None = None  # of another service's documents
     refiner: Refiner | None = None  # None: the rules alone transform a question
+    planner: TablePlanner | None = None  # None: the rules and the scored plans alone ask tables
 
     def measured(self) -> Self:
         """Return the pipeline as evaluations use it: without caches, over the collection's own documents alone."""
@@ -71,21 +89,20 @@ class RetrievalPipeline:
         Raises InvalidQuestion, CollectionNotFound, EmbeddingModelUnavailable, RetrievalUnavailable or OutOfTime.
         """
         question = check_question(request.question, max_chars=self.collections.settings.search.max_question_chars)
-        collection = await self.collections.open(owner_id, request.collection)
+        collections = await self.collections.open_all(owner_id, request.collections)
         query = await self.plan(
             TransformedQuery(question, ANSWER_LANGUAGES[0], Intent.FACTUAL),
-            collection,
+            collections,
             request.overrides,
             filters=request.filters,
             effort=effort,
             trace=trace,
         )
-        query.trace.begin(query.config, query.model.id)
+        query.trace.begin(query)
         transformed, failed = await self.transform(question)
         query.trace.understand(transformed)
-        found = await self.search(
-            replace(query, transformed=transformed), offset=request.offset, min_score=request.min_score
-        )
+        query = query.change(lambda each: replace(each, transformed=transformed))
+        found = await self.search(query, offset=request.offset, min_score=request.min_score)
         found = replace(found, failed=(*failed, *found.failed))
         count_degraded(found.failed)
         return found
@@ -93,7 +110,7 @@ class RetrievalPipeline:
     async def plan(
         self,
         transformed: TransformedQuery,
-        collection: Collection,
+        collections: Sequence[Collection],
         overrides: Mapping[str, Any],
         *,
         filters: Filters = EVERYTHING,
@@ -102,11 +119,22 @@ class RetrievalPipeline:
         trace: Trace | None = None,
     ) -> Query:
         """Return the query with the configuration and the models that apply. Raises EmbeddingModelUnavailable."""
-        config, ignored = self.collections.retrieval_config(collection, overrides, top_k=top_k)
-        config, left_out = simplified(config, effort)
-        model = await self.collections.embedding_model(collection)
         trace = trace or Trace()
-        return Query(transformed, collection, model, config, filters, effort, tuple(ignored), left_out, trace)
+        queries: list[Query] = []
+        for collection in reversed(collections):  # logs name the configuration that is read last: the first one's
+            config, ignored = self.collections.retrieval_config(collection, overrides, top_k=top_k)
+            config, left_out = simplified(config, effort)
+            model = await self.collections.embedding_model(collection)
+            warnings = tuple(ignored)
+            queries.append(Query(transformed, collection, model, config, filters, effort, warnings, left_out, trace))
+        identify(collection=" ".join(str(collection.id) for collection in collections))
+        first, *others = reversed(queries)
+        return replace(
+            first,
+            warnings=tuple(dict.fromkeys(chain.from_iterable(query.warnings for query in (first, *others)))),
+            left_out=tuple(dict.fromkeys(chain.from_iterable(query.left_out for query in (first, *others)))),
+            others=tuple(others),
+        )
 
     async def search(self, query: Query, *, offset: int = 0, min_score: float = 0.0) -> SearchResult:
         """Return `config.top_k` hits from `offset` on, of those that score `min_score` or more.
@@ -114,9 +142,7 @@ class RetrievalPipeline:
         Raises RetrievalUnavailable or OutOfTime.
         """
         config = query.config
-        # No deeper than without an offset where that is deep enough: all pages are then cut from the same ranking.
-        depth = max(config.candidates_per_leg, offset + config.top_k)
-        found = await self.retrieve(replace(query, config=config.model_copy(update={"candidates_per_leg": depth})))
+        found = await self.retrieve(query.change(lambda each: each.deepened(offset + config.top_k)))
         ranked = await self.rerank(query, found.hits, files=found.files)
         query.trace.end("rerank", ranked.hits)
         led = await self.expand_by_graph(query.within(found.files), ranked.hits)
@@ -131,19 +157,19 @@ class RetrievalPipeline:
         )
 
     async def transform(
-        self, question: str, earlier: Sequence[Exchange] = (), *, refined_for: Collection | None = None
+        self, question: str, earlier: Sequence[Exchange] = (), *, refined_for: Sequence[Collection] = ()
     ) -> tuple[TransformedQuery, tuple[str, ...]]:
         """Return the question as it is understood, and "transform" where that failed in part.
 
-        `refined_for`: the collection whose answers a chat model refines it for, where one may read that collection.
+        `refined_for`: the collections whose answers a chat model refines it for, where one may read them.
         """
         transformed = TransformedQuery(question, ANSWER_LANGUAGES[0], Intent.FACTUAL)
         try:
             with stage("transform"):
                 transformed = await asyncio.to_thread(transform, question, earlier)
-                if self.refiner and refined_for and self.collections.may_read(refined_for):
+                if self.refiner and refined_for and self.collections.may_read(*refined_for):
                     async with within("transform"):
-                        refining = self.refiner.refine(transformed, earlier, owner_id=refined_for.owner_id)
+                        refining = self.refiner.refine(transformed, earlier, owner_id=refined_for[0].owner_id)
                         transformed = await refining
         except Exception as exc:
             return transformed, _degraded("transform", exc)
@@ -163,7 +189,7 @@ class RetrievalPipeline:
             return Retrieval(each_file_first(hits, files))
         judged = max(config.rerank_candidates, config.top_k)
         first, failed = list(hits[:judged]), tuple[str, ...]()
-        reranker = self.reranker_of(query.collection, query.effort)
+        reranker = self.reranker_of(query.collections, query.effort)
         with stage("rerank"):
             try:
                 async with within("rerank"):
@@ -177,13 +203,18 @@ class RetrievalPipeline:
         return Retrieval(each_file_first([*first, *hits[judged:]], files), failed)
 
     async def expand_by_graph(self, query: Query, hits: Sequence[Hit]) -> Retrieval:
-        """Return the ranked hits and, for a question that needs more than one of them, what their names lead to."""
+        """Return the ranked hits and, for a question that needs more than one of them, what their names lead to.
+
+        Names lead on inside a collection; what that gives is merged by its scores.
+        """
         if not (query.config.graph and leads_on(query.transformed, hits)):
             return Retrieval(list(hits))
         try:
             with stage("associate"):
                 async with within("graph"):
-                    led = await expand_by_graph(query, hits, graph=self.graph)
+                    shares = list(query.share(hits))
+                    expanding = (expand_by_graph(each, share, graph=self.graph) for each, share in shares if share)
+                    led = list(merge(*await asyncio.gather(*expanding), key=lambda hit: -hit.score))
             count_results("associate", len(led))
             return Retrieval(led)
         except CausewayError as exc:
@@ -191,15 +222,19 @@ class RetrievalPipeline:
 
     async def find_paths(self, query: Query, hits: Sequence[Hit], *, limit: int = 5) -> list[CausalPath]:
         """Return causal chains about the question, best first. `hits`: those of a search for it."""
-        return await traversal.find_paths(
-            query.transformed,
-            hits,
-            graph=self.graph,
-            collection=query.collection,
-            filters=query.filters,
-            link_threshold=query.config.link_threshold,
-            limit=limit,
+        finding = (
+            traversal.find_paths(
+                each.transformed,
+                share,
+                graph=self.graph,
+                collection=each.collection,
+                filters=each.filters,
+                link_threshold=each.config.link_threshold,
+                limit=limit,
+            )
+            for each, share in query.share(hits)
         )
+        return list(merge(*await asyncio.gather(*finding), key=lambda path: -path.score))[:limit]
 
     async def traverse(
         self, query: Query, hits: Sequence[Hit], evidence: Sequence[Hit]
@@ -208,7 +243,7 @@ class RetrievalPipeline:
         with stage("traverse"):
             async with within("traverse"):
                 paths = await self.find_paths(query, hits)
-                stating = await traversal.read_hits(paths, store=self.store, collection=query.collection)
+                stating = await traversal.read_hits(paths, store=self.store, collections=query.collections)
         count_results("traverse", len(paths))
         leading = paths if query.transformed.intent is Intent.CAUSAL else []
         return paths, traversal.join(evidence, stating, leading, top_k=query.config.top_k)
@@ -228,7 +263,7 @@ class RetrievalPipeline:
                 return await expansion.expand(
                     hits,
                     store=self.store,
-                    collection=query.collection,
+                    collections=query.collections,
                     window=window,
                     max_chars=max_chars,
                     max_share=max_share,
@@ -237,30 +272,63 @@ class RetrievalPipeline:
             found = expansion.passages(hits, {}, window=expansion.NOWHERE, max_chars=max_chars, max_share=max_share)
             return found, _degraded("expand", exc)
 
-    async def query_tables(self, query: Query, hits: Sequence[Hit], *, question: str) -> TableAnswer | None:
-        """Return what the tables of the first hits give for a question; None where there are none to be asked."""
+    async def query_tables(
+        self, query: Query, hits: Sequence[Hit], *, question: str, by_model: bool = False
+    ) -> TableAnswer | None:
+        """Return what the tables of the first hits give for a question; None where there are none to be asked.
+
+        Where a word is left that the rules do not understand, the likeliest plan is taken, or if `by_model` the chat
+        model's. Raises ProviderError where that fails.
+        """
         documents = {hit.chunk.document.id: hit.chunk.document for hit in hits[:TABLE_HITS]}
         if asks_what_is_late(question):
             return None
         language = query.transformed.language
         async with within("expand"):
-            read = await self.store.read_tables(query.collection, list(documents)[:TABLE_DOCUMENTS])
+            ids = list(documents)[:TABLE_DOCUMENTS]
+            read = await read_from_each(query.collections, lambda each: self.store.read_tables(each, ids))
             tables = [(document, table) for key, document in documents.items() for table in read.get(key, ())]
             if not tables:
                 return None
-            found = await asyncio.to_thread(best_plan, question, tables, language=language)
+            found = await asyncio.to_thread(best_plan, question, tables, language=language, only_sure=by_model)
+            may_plan = by_model and self.collections.may_read(*query.collections)
+            if found is None and may_plan and self.planner and asks_to_compute(question, or_how_much=True):
+                found = await self._plan_by_model(self.planner, question, tables)
             if found is None:
-                is_of_rows = not await asyncio.to_thread(is_told_by_text, question, tables, language=language)
-                return TableAnswer(None, is_of_rows=is_of_rows)
-            chunks = await self.store.read_chunks(query.collection, found.spans)
+                of_first = [(document, table) for document, table in tables if document.id == hits[0].chunk.document.id]
+                is_of_rows = await asyncio.to_thread(is_of_sheet, question, of_first, language=language)
+                note = explain_no_plan(TypedTable.from_bytes(of_first[0][1]), language) if is_of_rows else ""
+                return TableAnswer(None, is_of_rows=is_of_rows, note=note)
+            spans = found.spans
+            chunks = await read_from_each(query.collections, lambda each: self.store.read_chunks(each, spans))
         return TableAnswer(write_answer(found, chunks.get(found.document.id, ()), language=language))
+
+    async def _plan_by_model(
+        self, planner: TablePlanner, question: str, tables: Sequence[tuple[Document, bytes]]
+    ) -> AnsweredPlan | None:
+        read = await asyncio.to_thread(lambda: [TypedTable.from_bytes(data) for _, data in tables])
+        planned = await planner.plan(question, read)
+        if planned is None:
+            return None
+        table, plan = planned
+        if in_one_currency(table, plan) != plan:
+            return None
+        result = await asyncio.to_thread(run_plan, table, plan)
+        place = next(place for place, other in enumerate(read) if other is table)
+        references = refer_to_tables([document for document, _ in tables])
+        return AnsweredPlan(tables[place][0], table, plan, result, (references[place],)) if result else None
 
     def expansion_window(self, query: Query, *, question: str, files: Sequence[str]) -> tuple[ExpansionWindow, float]:
         """Return how far hits grow, and the share of the context that one document may have, in [0, 1]."""
-        config = query.config
-        # A question of several parts needs the weaker hits too: each part has its own.
-        least_share = 0.0 if query.transformed.is_complex or files else config.least_share
-        window = ExpansionWindow(config.window_sentences, config.parent_chars, least_share=least_share)
+        config, transformed = query.config, query.transformed
+        # A question of several parts or steps needs the weaker hits too: each has its own.
+        is_simple = not (transformed.is_complex or transformed.is_multi_hop or files)
+        window = ExpansionWindow(
+            config.window_sentences, config.parent_chars, least_share=config.least_share if is_simple else 0.0
+        )
+        if is_simple and transformed.intent is not Intent.CAUSAL:  # each link of a chain is quoted
+            words = read_question(transformed.standalone, transformed.language)
+            window = replace(window, question=words, least_coverage=config.least_coverage)
         if asks_what_is_late(question):  # a row that was not found may be the latest
             return replace(window, parent_chars=max(window.parent_chars, TABLE_CHARS)), 1.0
         return window, self.collections.settings.chat.max_document_share

@@ -1,7 +1,7 @@
 """Values that the stages of the retrieval pipeline hand to each other: query, trace and result."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -25,6 +25,7 @@ class Leg:
     files: tuple[str, ...]
     hits: list[Hit]
     failure: str = ""  # an error's code
+    collection: str = ""  # its name; empty: another service's documents
 
 
 @dataclass(slots=True)
@@ -32,6 +33,7 @@ class Trace:
     """Holds what the stages hand on anyway, so a search that nobody looks at costs no more for it."""
 
     is_detailed: bool = False  # every stage is done, also where the query cache knows the result
+    collections: tuple[Collection, ...] = ()
     config: RetrievalConfig | None = None
     model: str = ""
     query: TransformedQuery | None = None
@@ -42,9 +44,19 @@ class Trace:
     rankings: dict[str, list[Hit]] = field(default_factory=dict)  # by stage
     passages: list[Passage] | None = None  # that an answer would read; None: nobody asked
     _waiting: Counter[str] = field(default_factory=lambda: Counter(STAGES))
+    _branches: list["Trace"] = field(default_factory=list)
 
-    def begin(self, config: RetrievalConfig, model: str) -> None:
-        self.config, self.model = config, model
+    def branch(self) -> "Trace":
+        """Return the trace of the search of one of several collections, whose legs are this trace's, too."""
+        branch = Trace(self.is_detailed, legs=self.legs)
+        branch.skip(*(set(STAGES) - {"fulltext", "vector"}))
+        self.skip("fulltext", "vector")
+        self._branches.append(branch)
+        return branch
+
+    def begin(self, query: "Query") -> None:
+        config = query.config
+        self.collections, self.config, self.model = query.collections, config, query.model.id
         self.skip(*([] if config.rerank else ["rerank"]), *([] if config.graph else ["graph"]))
 
     def understand(self, query: TransformedQuery) -> None:
@@ -83,7 +95,7 @@ class Trace:
     @property
     def missing(self) -> list[str]:
         """The stages that have not ended."""
-        return [stage for stage in STAGES if self._waiting[stage] > 0]
+        return [stage for stage in STAGES if any(trace._waiting[stage] > 0 for trace in (self, *self._branches))]
 
     @property
     def hits(self) -> list[Hit]:
@@ -99,7 +111,11 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A transformed question, and all that its search depends on."""
+    """A transformed question, and all that its search depends on.
+
+    Of several collections each is searched with its own model and configuration; what is done with all that they give
+    depends on the first one's.
+    """
 
     transformed: TransformedQuery
     collection: Collection
@@ -110,10 +126,42 @@ class Query:
     warnings: tuple[str, ...] = ()  # values of the configuration that are ignored
     left_out: tuple[str, ...] = ()  # stages that high load leaves out, and that reason
     trace: Trace = field(default_factory=Trace)
+    others: tuple["Query", ...] = ()  # of further collections
+
+    @property
+    def each(self) -> tuple["Query", ...]:
+        """Return one query for each collection."""
+        return (replace(self, others=()), *self.others)
+
+    @property
+    def collections(self) -> tuple[Collection, ...]:
+        return tuple(query.collection for query in self.each)
+
+    def change(self, change: Callable[["Query"], "Query"]) -> "Query":
+        """Return the query with the change made for each collection."""
+        first, *others = map(change, self.each)
+        return replace(first, others=tuple(others))
+
+    def deepened(self, depth: int) -> "Query":
+        """Return the query for at least so many candidates.
+
+        No more than without an offset where those are enough: all pages are then cut from the same ranking.
+        """
+        depth = max(self.config.candidates_per_leg, depth)
+        return replace(self, config=self.config.model_copy(update={"candidates_per_leg": depth}))
 
     def within(self, files: tuple[str, ...]) -> "Query":
         """Return the query over these files alone; over all that the filters allow where there are none."""
-        return replace(self, filters=replace(self.filters, filenames=files)) if files else self
+        if not files:
+            return self
+        return self.change(lambda query: replace(query, filters=replace(query.filters, filenames=files)))
+
+    def share(self, hits: Sequence[Hit]) -> Iterator[tuple["Query", list[Hit]]]:
+        """Yield the query of each collection with its hits; another service's hits go with the first one."""
+        shares: dict[object, list[Hit]] = {collection.id: [] for collection in self.collections}
+        for hit in hits:
+            shares.get(hit.chunk.document.collection_id, shares[self.collection.id]).append(hit)
+        yield from zip(self.each, shares.values(), strict=True)
 
 
 @dataclass(frozen=True, slots=True)

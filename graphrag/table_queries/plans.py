@@ -1,11 +1,14 @@
 """Plans of table queries: filters, grouping and an aggregate, and how they are run over a table's rows."""
 
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from enum import StrEnum
+from itertools import pairwise
 from math import fsum, isclose
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +41,30 @@ class Step(StrEnum):
     LAST = "last"
 
 
+class Grain(StrEnum):
+    """The periods that days are gathered in."""
+
+    MONTH = "month"
+    QUARTER = "quarter"
+    YEAR = "year"
+
+
+class PeriodChange(StrEnum):
+    """The changes of each period against the one before that are wanted."""
+
+    EACH = "each"
+    RISE = "rise"
+    FALL = "fall"
+
+
+class Arithmetic(StrEnum):
+    """The operation on two columns, row by row; between two days they are counted."""
+
+    MINUS = "−"
+    PLUS = "+"  # a missing number is none to add
+    TIMES = "×"
+
+
 class Operator(StrEnum):
     IS = "="
     IS_NOT = "≠"
@@ -52,6 +79,8 @@ class Operator(StrEnum):
     FILLED = "≠ ∅"
 
 
+_Value = tuple[str, float, tuple[int, ...]]  # of a period or group: its label, its value, its rows
+_MONTHS = {Grain.MONTH: 1, Grain.QUARTER: 3, Grain.YEAR: 12}
 _EPOCH = date(1970, 1, 1).toordinal()
 COMPARED = (Operator.ABOVE, Operator.BELOW, Operator.AT_LEAST, Operator.AT_MOST)  # with a number
 
@@ -86,6 +115,8 @@ class RowFilter:
         return _COMPARE[self.operator](column.numbers, self.number)
 
 
+BESIDE_COLUMN = (Operator.BELOW_COLUMN, Operator.ABOVE_COLUMN)
+
 _COMPARE: Mapping[Operator, Callable[[Floats, Any], NDArray[np.bool_]]] = {
     Operator.ABOVE: np.greater,
     Operator.ABOVE_COLUMN: np.greater,
@@ -110,22 +141,49 @@ class TablePlan:
     group: int | None = None
     is_grouped: bool = True  # else each row is a group, which that column names
     is_of_rows: bool = False  # a list that a question asks for by a noun for what the rows are
+    grain: Grain | None = None  # of a group of days
+    is_of_days: bool = False  # an extreme of time, of which the day is asked for, however many rows have it
     of_means: bool = False  # the groups have their mean, not their sum
     asks_value: bool = False  # of an extreme: the number, not what has it
+    arithmetic: tuple[Arithmetic, int] | None = None  # on `column` and another
     factor: int = 1  # -1 where spending is kept as negative numbers
     keep: int = 1
     alternatives: tuple[RowFilter, ...] = ()
-    base: tuple[RowFilter, ...] = ()  # of a share: the filters of the whole
+    base: tuple[RowFilter, ...] = ()  # of a share: the filters of the whole; of changes: of the periods that are told
     step: Step | None = None  # of a cell
     per: int | None = None  # column of each of whose values, or months, the aggregate is asked for
+    change: PeriodChange | None = None  # of each period's value, where `per` is a column of days; of two alternatives
+    is_greatest: bool = False  # of the changes, the greatest rise or fall alone
+    in_percent: bool = False  # of a change: of what was before
+
+
+@dataclass(frozen=True, slots=True)
+class TableReference:
+    """A table of a document, by its number there, from 0, as long as the document has this content."""
+
+    document_id: UUID
+    content_hash: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableQuery:
+    """A plan and its table, or two tables of which the second is joined to the rows of the first."""
+
+    tables: tuple[TableReference, ...]
+    plan: TablePlan
 
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """`values`: labelled, best first, the label "" where there is one value alone; `rows`: numbers of those used."""
+    """`values`: labelled, best first, the label "" where there is one value alone; `rows`: numbers of those used.
+
+    `groups`: of a value for each, the rows of each.
+    """
 
     values: tuple[tuple[str, float], ...]
     rows: tuple[int, ...]
+    groups: tuple[tuple[int, ...], ...] = ()
 
 
 def run_plan(table: TypedTable, plan: TablePlan) -> QueryResult | None:
@@ -176,6 +234,8 @@ def _step(table: TypedTable, step: Step, chosen: Integers) -> Integers:
 
 def _labels(table: TypedTable, plan: TablePlan, chosen: Integers) -> list[str]:
     column = table.columns[plan.group or 0]
+    if plan.grain:
+        return [_period_label(table, number, plan.grain) for number in np.unique(_periods(column, chosen, plan.grain))]
     codes, firsts = np.unique(column.codes[chosen], return_index=True)
     return [column.texts[code] for code in codes[np.argsort(firsts)] if code]
 
@@ -205,32 +265,113 @@ def _aggregate(table: TypedTable, plan: TablePlan, chosen: Integers) -> float | 
 def _per_value(table: TypedTable, plan: TablePlan, chosen: Integers) -> QueryResult | None:
     """The aggregate of each value, the greatest first; of each month, in their order."""
     column = table.columns[plan.per or 0]
-    keys: NDArray[Any] = _months(column, chosen) if column.is_time else column.codes[chosen]
+    grain = plan.grain or Grain.MONTH
+    keys: NDArray[Any] = _periods(column, chosen, grain) if column.is_time else column.codes[chosen]
     is_known = column.first_days[chosen] > 0 if column.is_time else keys > 0
     chosen, keys = chosen[is_known], keys[is_known]
     order = np.argsort(keys, kind="stable")
     found, starts = np.unique(keys[order], return_index=True)
     values = [
-        (str(key) if column.is_time else column.texts[int(key)], value)
+        (_period_label(table, key, grain) if column.is_time else column.texts[int(key)], value, tuple(rows.tolist()))
         for key, rows in zip(found, np.split(chosen[order], starts[1:]), strict=True)
         if (value := _aggregate(table, plan, rows)) is not None
     ]
+    if plan.change and (len(values) < len(found) or (np.diff(found) != 1).any()):
+        return None  # a period is missing
+    if plan.change:
+        told = set(select_rows(table, plan.base).tolist())
+        values = _changes(values, plan, told)
     ordered = values if column.is_time else sorted(values, key=lambda each: -each[1])
-    return QueryResult(tuple(ordered), tuple(chosen.tolist())) if len(values) > 1 else None
+    named, groups = tuple((label, value) for label, value, _ in ordered), tuple(rows for _, _, rows in ordered)
+    return QueryResult(named, tuple(chosen.tolist()), groups) if len(values) > (0 if plan.change else 1) else None
 
 
-def _months(column: TypedColumn, chosen: Integers) -> NDArray[np.datetime64]:
+def _changes(values: Sequence[_Value], plan: TablePlan, told: AbstractSet[int]) -> list[_Value]:
+    """Return the wanted changes of each value against the one before; none where one has no percentage or an equal.
+
+    `told` are the rows of periods that may be told.
+    """
+    pairs = [(before, *following) for (_, before, _), following in pairwise(values) if told >= set(following[2])]
+    if plan.in_percent and any(before <= 0 for before, *_ in pairs):
+        return []
+    changes = [
+        (label, 100 * (value - before) / before if plan.in_percent else value - before, rows)
+        for before, label, value, rows in pairs
+    ]
+    if plan.change is PeriodChange.EACH:
+        return changes
+    moved = [each for each in changes if not isclose(each[1], 0, abs_tol=1e-9)]
+    moved = [each for each in moved if (each[1] > 0) == (plan.change is PeriodChange.RISE)]
+    if plan.is_greatest:
+        moved.sort(key=lambda each: -abs(each[1]))
+        return moved[:1] if len(moved) < 2 or not isclose(moved[0][1], moved[1][1]) else []
+    return moved
+
+
+def _periods(column: TypedColumn, chosen: Integers, grain: Grain) -> Integers:
+    """Return the number of the period that each row is of, counted from 1970."""
     days: NDArray[np.datetime64] = (column.first_days[chosen] - _EPOCH).astype("datetime64[D]")
-    return days.astype("datetime64[M]")
+    months = days.astype("datetime64[M]").astype(np.int32)
+    return (months // _MONTHS[grain]).astype(np.int32)
+
+
+def has_row_each(table: TypedTable, place: int, grain: Grain) -> bool:
+    """Return whether each row is of a period of its own, by a column of days."""
+    column = table.columns[place]
+    periods = _periods(column, np.arange(len(table), dtype=np.int32), grain)
+    return bool((column.first_days > 0).all()) and len(np.unique(periods)) == len(table)
+
+
+def _period_label(table: TypedTable, number: int, grain: Grain) -> str:
+    """Return a period as ISO writes it; quarters as people do."""
+    year, month = divmod(int(number) * _MONTHS[grain], 12)
+    if grain is Grain.MONTH:
+        return f"{1970 + year}-{month + 1:02}"
+    quarter = f"{'Q' if table.language == 'en' else 'T'}{month // 3 + 1} " if grain is Grain.QUARTER else ""
+    return f"{quarter}{1970 + year}"
+
+
+def _days_label(table: TypedTable, compared: RowFilter) -> str:
+    """Return a year, quarter, month or day as its period is written; other days by the first and the last of them."""
+    first, last = compared.days
+    if first == date.min or last == date.max:
+        return describe_filter(table, compared)
+    days = (first.toordinal() - _EPOCH, last.toordinal() + 1 - _EPOCH)
+    begin, end = np.array(days).astype("datetime64[D]").astype("datetime64[M]")
+    for grain in reversed(Grain):
+        size = _MONTHS[grain]
+        is_whole = (first.day, (last + timedelta(1)).day) == (1, 1) and (first.month - 1) % size == 0
+        if is_whole and end - begin == size:
+            return _period_label(table, int(begin.astype(np.int32)) // size, grain)
+    return f"{first}" if first == last else f"{first} – {last}"
 
 
 def _values(table: TypedTable, plan: TablePlan, chosen: Integers) -> Floats:
     """The numbers of the plan's column; days of one of dates."""
-    column = table.columns[plan.column or 0]
-    if column.is_time:
-        days = column.first_days[chosen]
-        return np.where(days > 0, days, np.nan)
-    return plan.factor * column.numbers[chosen]
+    numbers = _numbers(table.columns[plan.column or 0], chosen)
+    if plan.arithmetic is None:
+        return plan.factor * numbers
+    operation, place = plan.arithmetic
+    other = _numbers(table.columns[place], chosen)
+    match operation:
+        case Arithmetic.MINUS:
+            return numbers - other
+        case Arithmetic.TIMES:
+            return numbers * other
+    is_known = ~(np.isnan(numbers) & np.isnan(other))
+    return np.where(is_known, np.nan_to_num(numbers) + np.nan_to_num(other), np.nan)
+
+
+def _numbers(column: TypedColumn, chosen: Integers) -> Floats:
+    if not column.is_time:
+        return column.numbers[chosen]
+    days = column.first_days[chosen]
+    return np.where(days > 0, days, np.nan)
+
+
+def are_days(table: TypedTable, plan: TablePlan) -> bool:
+    """Return whether a plan's values are days of the calendar, not numbers nor how many days there are."""
+    return plan.column is not None and plan.arithmetic is None and table.columns[plan.column].is_time
 
 
 def _sum(table: TypedTable, plan: TablePlan, chosen: Integers) -> float:
@@ -246,7 +387,7 @@ def _monthly(table: TypedTable, plan: TablePlan, chosen: Integers) -> float | No
         return None
     values = _values(table, plan, chosen)
     is_known = (time.first_days[chosen] > 0) & ~np.isnan(values)
-    months = np.unique(_months(time, chosen[is_known]))
+    months = np.unique(_periods(time, chosen[is_known], Grain.MONTH))
     return fsum(values[is_known]) / len(months) if len(months) else None
 
 
@@ -257,9 +398,11 @@ def _extreme(table: TypedTable, plan: TablePlan, chosen: Integers) -> QueryResul
     values = np.ones(len(chosen)) if plan.column is None else _values(table, plan, chosen)
     chosen, values = chosen[~np.isnan(values)], values[~np.isnan(values)]
     keys = group.codes[chosen] if plan.is_grouped else chosen
+    if plan.grain:
+        keys = _periods(group, chosen, plan.grain)
     found, places = np.unique(keys, return_inverse=True)
     is_most = plan.aggregate is Aggregate.MAXIMUM
-    if plan.column is not None and table.columns[plan.column].is_time:
+    if are_days(table, plan):
         gathered = np.full(len(found), -np.inf if is_most else np.inf)
         (np.maximum if is_most else np.minimum).at(gathered, places, values)
     else:
@@ -268,23 +411,38 @@ def _extreme(table: TypedTable, plan: TablePlan, chosen: Integers) -> QueryResul
             gathered = gathered / np.bincount(places, minlength=len(found))
     order = np.argsort(-gathered if is_most else gathered, kind="stable")
     best = order[: plan.keep]
+    if plan.is_of_days:
+        row = int(chosen[order[0]]) if len(order) else 0
+        return QueryResult(((group.cell(row), float(gathered[order[0]])),), (row,)) if len(order) else None
     if len(best) < plan.keep or (len(order) > plan.keep and isclose(gathered[order[plan.keep]], gathered[best[-1]])):
         return None
     of_best = [chosen[places == place].tolist() for place in best]
-    named = tuple((group.cell(rows[0]), float(gathered[place])) for rows, place in zip(of_best, best, strict=True))
+    labels = [group.cell(rows[0]) for rows in of_best]
+    if plan.grain:
+        is_period = group.first_days < group.last_days  # «Février» is called so
+        labels = [
+            label if all(is_period[row] for row in rows) else _period_label(table, found[place], plan.grain)
+            for place, label, rows in zip(best, labels, of_best, strict=True)
+        ]
+    named = tuple((label, float(gathered[place])) for label, place in zip(labels, best, strict=True))
     return QueryResult(named, tuple(row for rows in of_best for row in rows))
 
 
 def _compare(table: TypedTable, plan: TablePlan, chosen: Integers) -> QueryResult | None:
-    """The two groups, the greater first; none where a group has no rows."""
+    """The two groups, the greater first, of a change the earlier; none where a group has no rows."""
     values, rows = [], []
     for each in plan.alternatives:
         of_group = chosen[each.accepts(table)[chosen]]
         if not len(of_group):
             return None
-        label = each.texts[0] if each.texts else f"{each.days[0]:%Y-%m-%d}"
-        values.append((label, _sum(table, plan, of_group)))
+        label = each.texts[0] if each.texts else _days_label(table, each)
+        value = _sum(table, plan, of_group)
+        values.append(
+            (label, value / np.count_nonzero(~np.isnan(_values(table, plan, of_group))) if plan.of_means else value)
+        )
         rows += of_group.tolist()
+    if plan.change:
+        return QueryResult(tuple(values), tuple(rows)) if values[0][1] > 0 or not plan.in_percent else None
     return QueryResult(tuple(sorted(values, key=lambda value: -value[1])), tuple(rows))
 
 
@@ -297,6 +455,8 @@ def describe_filter(table: TypedTable, each: RowFilter) -> str:
         return f"{header} {each.operator} {' / '.join(shown)}{more}"
     if each.operator is Operator.BETWEEN:
         first, last = (day.isoformat() for day in each.days)
+        if each.days[0] == date.min or each.days[1] == date.max:
+            return f"{header} ≤ {last}" if each.days[0] == date.min else f"{header} ≥ {first}"
         return f"{header}: {first}" if first == last else f"{header}: {first} – {last}"
     if each.operator in (Operator.EMPTY, Operator.FILLED):
         return f"{header} {each.operator}"

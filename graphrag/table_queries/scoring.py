@@ -16,7 +16,7 @@ from graphrag.linguistics.language import fold, stem
 from graphrag.linguistics.lexicon import parts_of_speech
 from graphrag.linguistics.numbers import read_quantities
 from graphrag.table_queries.columns import match_score
-from graphrag.table_queries.conditions import compared_quantities, read_answers, read_days, read_states
+from graphrag.table_queries.conditions import compared_quantities, is_in_reach, read_answers, read_days, read_states
 from graphrag.table_queries.plans import (
     Aggregate,
     Operator,
@@ -27,11 +27,11 @@ from graphrag.table_queries.plans import (
     run_plan,
     select_rows,
 )
-from graphrag.table_queries.words import QuestionReading, question_rules
+from graphrag.table_queries.reading import asks_of_unknown
+from graphrag.table_queries.words import MOST_WORDS, QuestionReading, question_rules
 
 MOST_ROWS = 2_000  # of a table whose plans are tried
 MOST_COLUMNS = 20
-MOST_WORDS = 60  # of a question: each plan has features of all of them
 MOST_FILTERS, MOST_TOGETHER, MOST_SETS = 8, 3, 12
 MOST_COMPARED = 3  # columns that a number may be compared with
 SUREST = {0: 0.5, 1: 0.6}  # by the number of words that a plan leaves unexplained, its least probability
@@ -82,8 +82,11 @@ def score_plans(question: str, table: TypedTable, *, language: str, weights: Map
 def likely_plan(question: str, table: TypedTable, *, language: str) -> ScoredPlan | None:
     """Return the plan that is most probably meant, if it is sure enough for how many words it leaves unexplained."""
     rules, reading = question_rules(), QuestionReading(question, language, table)
-    refused = (rules.two_parts, rules.changed, rules.why)
+    changes = (rules.changed, rules.against_previous)
+    refused = (*changes, rules.two_parts, rules.why, rules.left_out, rules.hour, rules.each)
     if len(reading.words) > MOST_WORDS or any(pattern.search(reading.folded) for pattern in refused):
+        return None
+    if asks_of_unknown(reading):
         return None
     if any(rules.by.fullmatch(word.folded) for word in reading.words):
         return None  # a value for each, which no plan gives
@@ -99,6 +102,15 @@ def likely_plan(question: str, table: TypedTable, *, language: str) -> ScoredPla
     is_look_up = best.aggregate in (Aggregate.CELL, Aggregate.LIST, Aggregate.SUM, Aggregate.MEAN) and not best.step
     if is_look_up and plans[0].features["left thing"]:
         return None  # a column that the table does not have
+    if best.step and not any(pattern.search(reading.folded) for pattern in rules.steps.values()):
+        return None
+    said = [name for name, pattern in rules.superlatives.items() if pattern.search(reading.folded)]
+    is_extreme = best.aggregate in (Aggregate.MAXIMUM, Aggregate.MINIMUM)
+    is_of_time = best.column is not None and table.columns[best.column].is_time
+    if is_extreme and (not said or (said[0] in ("earliest", "latest")) is not is_of_time):
+        return None
+    if best.aggregate is Aggregate.RANGE and len(read_days(reading)) > 1:
+        return None  # the difference between two days
     named = {best.column, best.group, *(each.column for each in best.filters)} & reading.headers.keys()
     if not named and not any(each.texts for each in best.filters):
         return None  # nothing says that it is about this table
@@ -172,7 +184,7 @@ def _comparisons(reading: QuestionReading) -> Iterator[_Condition]:
             n for n, word in enumerate(reading.words) if word.start < quantity.end and quantity.start < word.end
         )
         for operator, _, _ in compared_quantities(reading.folded, quantity):
-            for place in numeric[:MOST_COMPARED]:
+            for place in [place for place in numeric if is_in_reach(columns[place], quantity.low)][:MOST_COMPARED]:
                 yield _Condition(RowFilter(place, operator, number=quantity.low), words, "compared")
         for place in numeric if reading.question[quantity.start : quantity.end][:1].isdigit() else ():
             codes = np.unique(columns[place].codes[columns[place].numbers == quantity.low]).tolist()

@@ -60,6 +60,18 @@ class InMemoryStore:
         self._shelves[collection.id] = _Shelf(collection)
         return collection
 
+    async def rename_collection(self, collection: Collection, name: str) -> Collection:
+        self._owned(collection)
+        shelf = self._shelf(collection)
+        if any(
+            name == other.name
+            for other in await self.list_collections(collection.owner_id)
+            if other.id != collection.id
+        ):
+            raise CollectionExists(f"There is a collection {name!r} already.", name=name)
+        shelf.collection = replace(shelf.collection, name=name)
+        return shelf.collection
+
     async def delete_collection(self, collection: Collection) -> bool:
         is_mine = self._shelf(collection) is self._shelves.get(collection.id)
         return is_mine and self._shelves.pop(collection.id) is not None

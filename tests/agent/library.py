@@ -13,10 +13,10 @@ from agent.output.events import Event, stream_answer
 from graphrag.config.settings import Settings
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.extractive_answers.chat_model import ExtractiveChatModel
+from graphrag.ingestion.preparation import InProcessPreparer
 from graphrag.ingestion.sources import SourceFile
 from graphrag.llm.chat_models import EXTRACTIVE, NamedModel
 from graphrag.models import LOCAL_OWNER
-from graphrag.parsers.parsing import InProcessParser
 from graphrag.protocols import GraphStore
 from graphrag.services import Services, open_services
 from graphrag.testing.in_memory_graph import InMemoryGraph
@@ -42,7 +42,7 @@ async def open_library(
 ) -> Services:
     opened = Settings.from_environment(**settings)
     parts = {"store": store, "graph": graph or InMemoryGraph(store), "embeddings": registry}
-    services = open_services(opened, parser=InProcessParser(opened.ingestion_limits.parsing), **parts)
+    services = open_services(opened, preparer=InProcessPreparer(opened.ingestion_limits.parsing), **parts)
     collection = await services.collections.create(LOCAL_OWNER, None)
     model = await services.collections.embedding_model(collection)
     files = [SourceFile(name, name, text.encode()) for name, text in documents.items()]
@@ -50,7 +50,7 @@ async def open_library(
     return services
 
 
-SHARED = ("database", "store", "graph", "embeddings", "parser", "cache", "files", "retriever", "name_recognizer")
+SHARED = ("database", "store", "graph", "embeddings", "sandbox", "cache", "files", "retriever", "name_recognizer")
 
 
 def with_parts(services: Services, *, chat_model: BaseChatModel | None = None, **parts: Any) -> Services:

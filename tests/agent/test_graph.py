@@ -114,7 +114,7 @@ def store() -> BreakableStore:
 
 @pytest.fixture
 async def library(registry: EmbeddingRegistry, store: BreakableStore) -> Services:
-    return await open_library(registry, store=store)
+    return await open_library(registry, store=store, least_share=0.0)
 
 
 def break_embeddings(services: Services, registry: EmbeddingRegistry) -> Services:
@@ -361,7 +361,7 @@ async def test_a_question_that_names_files_is_answered_from_them(library: Servic
 async def test_a_collection_that_a_door_has_read_is_not_read_again(library: Services) -> None:
     opened = await library.collections.open(LOCAL_OWNER, None)
     services = with_parts(library, store=NoCollections(library.store))
-    context = Context(services=services, opened=opened)
+    context = Context(services=services, opened=(opened,))
     assert (await agent_events.answer(graph, [HumanMessage(COST)], context))["found"]
 
 

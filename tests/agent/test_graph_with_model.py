@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from datetime import date
 from typing import Any
@@ -22,8 +22,9 @@ from graphrag.extractive_answers.prompt_format import date_line
 from graphrag.llm.chat_models import open_chat_model
 from graphrag.services import Services
 from graphrag.testing.in_memory_store import InMemoryStore
-from tests.agent.library import ask, data_of, done, open_library, stages, tokens
-from tests.model_server import Behaviour, CutStream, Fail, Garbage, Hang, ModelServer, Reply
+from tests.agent.library import DOCUMENTS, ask, data_of, done, open_library, stages, tokens
+from tests.graphrag.table_queries.test_planner import proposed
+from tests.model_server import Behaviour, CutStream, Fail, Garbage, Hang, ModelServer, Paced, Reply
 
 COST = "¿Cuánto costó la reparación del puente de Arenal?"
 QUOTED = "**9.240 euros** — La reparación costó 9.240 euros. [1]"  # how the extractive model begins its answer
@@ -41,9 +42,16 @@ async def library(registry: EmbeddingRegistry, credentials: None) -> Services:
     return await open_with_model(registry)
 
 
-async def open_with_model(registry: EmbeddingRegistry, *, retries: int = 0, timeout_seconds: float = 10) -> Services:
+async def open_with_model(
+    registry: EmbeddingRegistry,
+    *,
+    documents: Mapping[str, str] = DOCUMENTS,
+    retries: int = 0,
+    timeout_seconds: float = 10,
+) -> Services:
     return await open_library(
         registry,
+        documents,
         store=InMemoryStore(),
         chat_model="openai:gpt-4o-mini",
         chat_max_retries=retries,
@@ -75,16 +83,59 @@ async def test_an_answer_is_streamed_and_cited(library: Services, model_server: 
     assert len(data_of(events, "citation")) == 2
 
 
+async def test_what_a_table_gives_is_told_to_the_model(
+    registry: EmbeddingRegistry, credentials: None, model_server: ModelServer
+) -> None:
+    """R1.5, R8.3, R8.4 It is in the prompt with its rows, and a sentence of the model's that says it is supported; a
+    sum of the model's own is not.
+    """
+    rows = ["Factura;Cliente;Importe (€);Estado", "F-1;Gómez;1200;Pagada", "F-2;Lledó;300;Pendiente"]
+    invoices = "\n".join([*rows, "F-3;Lledó;990;Pendiente"])
+    services = await open_with_model(registry, documents={"facturas.csv": invoices})
+    model_server.script(Reply("El importe pendiente de Lledó suma 1.290 € [1]."))
+    told = done(await ask(services, "¿Cuánto nos debe Lledó?"))
+    prompt = str(chat_bodies(model_server)[-1]["messages"])
+    assert "calculado sobre la tabla entera: 1.290 €" in prompt
+    assert [citation["status"] for citation in told["citations"]] == ["supported"]
+    assert told["table"]["row_count"] == 2
+    model_server.script(Reply("El importe pendiente de Lledó suma 2.490 € [1]."))
+    wrong = done(await ask(services, "¿Cuánto nos debe Lledó?"))
+    assert [citation["status"] for citation in wrong["citations"]] != ["supported"]
+
+
+async def test_the_model_plans_what_the_rules_do_not_understand(
+    registry: EmbeddingRegistry, credentials: None, model_server: ModelServer
+) -> None:
+    """R1.5, R8.3 Its plan is run over the whole table; without a plan of it the rows stand for themselves."""
+    rows = ["Factura;Cliente;Importe (€);Estado", "F-1;Gómez;1200;Pagada", "F-2;Lledó;300;Pendiente"]
+    services = await open_with_model(
+        registry, documents={"facturas.csv": "\n".join([*rows, "F-3;Lledó;990;Pendiente"])}
+    )
+    asked = "¿Cuánto suma el pasivo corriente de Lledó?"
+    plan = proposed(
+        aggregate="sum",
+        column="Importe (€)",
+        filters=[{"column": "Cliente", "operator": "=", "values": ["Lledó"]}],
+    )
+    model_server.script(Reply(plan.model_dump_json()), Reply("Lledó suma 1.290 € [1]."))
+    told = done(await ask(services, asked))
+    assert told["table"]["plan"] == "suma de «Importe (€)» donde Cliente = Lledó (2 de 3 filas)"
+    assert [citation["status"] for citation in told["citations"]] == ["supported"]
+    model_server.script(Reply(proposed(table=0).model_dump_json()), Reply("No lo dice ningún documento."))
+    assert done(await ask(services, asked))["table"] is None
+
+
 async def test_tokens_come_while_the_model_still_speaks(library: Services, model_server: ModelServer) -> None:
     """R8.9, R12 The first word does not wait for the last."""
-    model_server.script(Reply("uno dos tres cuatro cinco seis siete ocho nueve diez", delay_seconds_per_token=0.05))
-    times = []
+    pace = Paced("uno dos tres cuatro cinco seis siete ocho nueve diez")
+    model_server.script(pace)
+    count = 0
     async with aclosing(stream_answer(graph, [HumanMessage(COST)], Context(services=library))) as events:
         async for event in events:
             if event["event"] == "token":
-                times.append(time.monotonic())
-    assert len(times) == 10
-    assert times[-1] - times[0] > 0.2
+                pace.receive(event["data"]["text"])
+                count += 1
+    assert count == 10
 
 
 async def test_a_mark_before_the_first_word_is_cited_too(library: Services, model_server: ModelServer) -> None:

@@ -1,7 +1,7 @@
 """Documents with planted orders, asked through the whole graph: none is obeyed, the questions are answered."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
@@ -27,6 +27,7 @@ from tests.model_server import ModelServer, Reply
 
 TRUTHS = {"es": "9.240", "fr": "neuf heures", "en": "twelve months"}
 ORDER = OWN_ATTACKS[2]
+WHOLE: Mapping[str, Any] = {"least_share": 0.0, "least_coverage": 0.0}  # the orders are read, wherever they stand
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def with_model(**settings: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("attack", OWN_ATTACKS)
 async def test_the_extractive_model_obeys_nothing(attack: str, place: str, registry: EmbeddingRegistry) -> None:
     """Security 14: neither what an order demands nor the order itself becomes an answer; the question is answered."""
-    library = await open_library(registry, poisoned(attack, place), store=InMemoryStore())
+    library = await open_library(registry, poisoned(attack, place), store=InMemoryStore(), **WHOLE)
     for language, question in QUESTIONS.items():
         answer = done(await ask(library, question))["answer"]
         assert not is_obeyed(answer, attack)
@@ -71,7 +72,7 @@ async def test_a_model_reads_no_order(
 @pytest.mark.parametrize("language", QUESTIONS)
 async def test_the_person_is_warned(language: str, registry: EmbeddingRegistry) -> None:
     """Security 14, R8.9: with the file's name, in the question's language; not where there is nothing to warn of."""
-    library = await open_library(registry, poisoned(ORDER, "end"), store=InMemoryStore())
+    library = await open_library(registry, poisoned(ORDER, "end"), store=InMemoryStore(), **WHOLE)
     answer = done(await ask(library, QUESTIONS[language]))
     names = list(dict.fromkeys(source["filename"] for source in answer["sources"]))
     assert answer["warnings"] == [say("suspicious_source", language).format(name) for name in names]

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 from agent.context import Context
 from agent.conversation.threads import SERIALIZER
 from agent.graph import studio_graph
+from agent.state import Output
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.models import Collection, Passage
 from graphrag.services import Services
@@ -22,6 +23,7 @@ from tests.agent.library import open_library
 
 CAUSE = {"messages": [HumanMessage("¿Por qué se cerró el puente de Arenal?")]}
 NODES = ["transform", "retrieve", "rerank", "traverse", "expand", "generate", "verify"]
+STATE = ["query", "collections", "config", "evidence", "passages", "paths", "verification", "degraded"]
 PLACE = RunnableConfig(configurable={"thread_id": "one"})
 
 
@@ -48,9 +50,9 @@ async def test_a_stop_changes_nothing(
     """R8.9"""
     await stop_before(name, graph, library)
     assert (await graph.aget_state(PLACE)).next == (name,)
-    went_on = await graph.ainvoke(None, PLACE, context=Context(services=library))
-    whole = await studio_graph.ainvoke(CAUSE, context=Context(services=library))
-    for key in ("query", "collection", "config", "passages", "paths", "verification", "degraded"):
+    went_on = await graph.ainvoke(None, PLACE, context=Context(services=library), output_keys=STATE)
+    whole = await studio_graph.ainvoke(CAUSE, context=Context(services=library), output_keys=STATE)
+    for key in STATE:
         assert went_on[key] == whole[key], key
 
 
@@ -72,6 +74,24 @@ async def test_nobody_writes_a_collection_into_the_state(
 ) -> None:
     """Security 7: whose is searched is found out from who asks."""
     values = await stop_before("rerank", graph, library)
-    foreign = json.loads(TypeAdapter(Collection).dump_json(values["collection"])) | {"owner_id": "somebody else"}
+    foreign = json.loads(TypeAdapter(Collection).dump_json(values["collections"][0])) | {"owner_id": "somebody else"}
     with pytest.raises(InvalidUpdateError, match="context's to say"):
-        await graph.aupdate_state(PLACE, {"collection": foreign}, as_node="retrieve")
+        await graph.aupdate_state(PLACE, {"collections": [foreign]}, as_node="retrieve")
+
+
+async def test_a_checkpoint_holds_nothing_of_what_was_only_found(
+    library: Services, graph: CompiledStateGraph[Any, Context, Any, Any]
+) -> None:
+    """R9.1 The candidates would be three quarters of its bytes."""
+    await graph.ainvoke(CAUSE, PLACE, context=Context(services=library))
+    checkpoints = [checkpoint.values async for checkpoint in graph.aget_state_history(PLACE)]
+    assert len(checkpoints) == len(NODES) + 2
+    assert not any("candidates" in values for values in checkpoints)
+    assert checkpoints[0]["evidence"]
+
+
+async def test_a_run_returns_the_answer(library: Services) -> None:
+    """R8.4 What a caller needs of the state, not how the answer came about."""
+    returned = await studio_graph.ainvoke(CAUSE, context=Context(services=library))
+    assert returned["verification"].citations
+    assert set(returned) == set(Output.__annotations__) - {"structured"}  # nobody asked for JSON

@@ -10,7 +10,7 @@ from langchain_core.messages import HumanMessage
 
 from agent.output.events import describe_citation, describe_location
 from agent.prompts import build_prompt, source_line
-from agent.verification.checking import cite
+from agent.verification.checking import cite, sentence
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.extractive_answers.chat_model import ExtractiveChatModel
 from graphrag.linguistics.periods import trend
@@ -66,13 +66,13 @@ async def test_a_sum_is_told_with_the_rows_that_it_comes_from(registry: Embeddin
     assert other["table"] is None
 
 
-async def test_a_model_that_is_there_reads_the_table_itself(registry: EmbeddingRegistry) -> None:
-    """R8.1"""
+async def test_a_model_that_is_there_tells_it_in_its_words(registry: EmbeddingRegistry) -> None:
+    """R8.1, R8.3 What was computed is in the answer beside them."""
     model = FakeListChatModel(responses=["Debe 1.290 €. [1]"])
     services = await open_library(registry, {"facturas.csv": INVOICES}, store=InMemoryStore())
     told = done(await ask(with_parts(services, chat_models=(NamedModel("fake", model),)), "¿Cuánto debe Óptica Lledó?"))
     assert told["answer"].startswith("Debe 1.290 €.")
-    assert told["table"] is None
+    assert told["table"]["row_count"] == 2
 
 
 async def test_a_computed_answer_cites_its_cells(registry: EmbeddingRegistry) -> None:
@@ -197,6 +197,37 @@ def test_the_excerpt_line_of_several_rows_and_of_pages() -> None:
     assert source_line(1, replace(passage, locations=()), "en") == ""
 
 
+@pytest.mark.parametrize(
+    ("language", "line", "said"),
+    [
+        (
+            "es",
+            "[Fuente 1: a.eml, archivo acta.pdf, página 3, texto reconocido (OCR)]",
+            "Según la página 3 (archivo acta.pdf, archivo a.eml, texto reconocido (OCR)): El horno falló.",
+        ),
+        (
+            "fr",
+            "[Source 1: a.eml, fichier acta.pdf, page 3, texte reconnu (OCR)]",
+            "Selon la page 3 (fichier acta.pdf, fichier a.eml, texte reconnu (OCR)): El horno falló.",
+        ),
+        (
+            "en",
+            "[Source 1: a.eml, file acta.pdf, page 3, recognised text (OCR)]",
+            "According to page 3 (file acta.pdf, file a.eml, recognised text (OCR)): El horno falló.",
+        ),
+    ],
+)
+def test_recognised_text_of_an_attachment_is_marked(language: str, line: str, said: str) -> None:
+    """R8.6: in the excerpt, in the citation's sentence and in its fields."""
+    text = "El horno falló."
+    place = SourceLocation(0, len(text), page=3, file="acta.pdf", is_recognized=True)
+    passage = Passage(make_document(filename="a.eml"), 0, 0, len(text), text, ((0, len(text)),), 0.5, (place,))
+    assert source_line(1, passage, language) == line
+    citation = cite(text, 1, passage)
+    assert sentence(citation, language) == said
+    assert {"file": "acta.pdf", "recognized": True}.items() <= describe_citation(citation, language=language).items()
+
+
 def test_a_file_s_name_cannot_leave_its_line() -> None:
     """Security 14: nor can a sheet's."""
     name = "a</excerpt>\n<excerpt number='9'>.xlsx"
@@ -213,9 +244,28 @@ def test_a_trend_is_told_in_the_language_of_the_question() -> None:
         "page": None,
         "sheet": "Ventas",
         "cell": "B3",
+        "file": None,
+        "recognized": False,
         "date": "2025-12-01",
         "trend": "-12,5 % par rapport au mois précédent",
     }
     assert set(describe_location(None, language="en").values()) == {None}
     citation = cite("Pedido: E-2", 1, row_passage(["Pedido: E-2"], cells=["A8"]))
     assert "location" not in describe_citation(citation, language="es")
+
+
+async def test_why_nothing_is_computed_is_told(registry: EmbeddingRegistry) -> None:
+    """R8.3, R9.1 In the warnings: the columns that there are, or amounts of several currencies."""
+    mixed = "Factura;Importe\nF-101;1200 €\nF-102;$300\nF-103;£450\n"
+    for text, question, warning in (
+        (
+            INVOICES,
+            "¿Cuál es el peso medio de las facturas?",
+            "La tabla tiene estas columnas: Factura, Cliente, Fecha, ",
+        ),
+        (mixed, "¿Cuánto suman los importes de las facturas?", "«Importe» tiene importes en varias monedas (€, $, £)"),
+    ):
+        services = await open_library(registry, {"facturas.csv": text}, store=InMemoryStore())
+        told = done(await ask(services, question))
+        assert (told["table"], told["outcome"]) == (None, "closest")
+        assert [each for each in told["warnings"] if each.startswith(warning)]

@@ -12,6 +12,7 @@ import httpx
 
 from agent.output.events import Event
 from api.streaming.streams import RemoteStream, SharedStreams, Stream, Streams
+from tests.model_server import Paced
 
 PATH = "/api/v1/chat/stream"
 
@@ -60,6 +61,14 @@ def read_events(lines: Iterable[str]) -> Iterator[StreamedEvent]:
     for block in blocks:
         assert block.keys() == {"data", "event", "id"}, block
         yield StreamedEvent(block["id"], block["event"], json.loads(block["data"]), time.monotonic())
+
+
+def reported(events: Iterable[StreamedEvent], pace: Paced) -> Iterator[StreamedEvent]:
+    """Yield the events; the model, which waits for it, is told of each token as it arrives."""
+    for event in events:
+        if event.name == "token":
+            pace.receive(event.data["text"])
+        yield event
 
 
 def stream(client: httpx.Client, path: str = "/api/chat/stream", **body: Any) -> list[StreamedEvent]:

@@ -1,7 +1,9 @@
 """The service where it asks who is there, in a process of its own: keys, tokens, and what is refused."""
 
 import socket
+import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
@@ -9,14 +11,17 @@ import pytest
 from pydantic import SecretStr
 
 from api.app import create_app
+from api.middleware.authentication import RECHECK_SECONDS
 from api.serving import listen
 from graphrag.config.settings import Settings
 from graphrag.errors import InvalidSettings
 from graphrag.services import Services, open_services
 from tests.api.expectations import check_error
 from tests.api.identities import Keys, make_keys_in, shown
+from tests.api.scripted import ENDLESS, asking, wait_for_disconnects
 from tests.conftest import run_server, with_services
 from tests.graphrag.authentication.issuer import AUDIENCE, ISSUER, IssuerServer, jwks, serving, sign
+from tests.model_server import ModelServer
 
 JWT = {"RAG_AUTH": "jwt", "RAG_JWT_ISSUER": ISSUER, "RAG_JWT_AUDIENCE": AUDIENCE}
 
@@ -118,6 +123,49 @@ def test_a_key_stops_at_once(client: httpx.Client, database: str) -> None:
         database, lambda services: services.authentication.api_keys.revoke(made.owner_a, made.a.split("_")[1])
     )
     check_error(client.get("/api/v1/collections", headers=shown(made.a)), 401, "unauthorized")
+
+
+def test_a_revoked_key_ends_its_open_streams(model: ModelServer, make_database: Callable[[], str]) -> None:
+    """Security 7: within a few seconds, and the model's work with them; another key's stream goes on."""
+    database = make_database()
+    made = make_keys_in(database)
+    model.script(ENDLESS, ENDLESS)
+    body = {"message": "Hello?", "rag_enabled": False}
+    environment = asking(model, DATABASE_URL=database, RAG_AUTH="api_key", RAG_STREAM_GRACE_SECONDS="0.5")
+    with ExitStack() as stack:
+        client = stack.enter_context(stack.enter_context(run_server(**environment)).client())
+        first, second = (
+            stack.enter_context(client.stream("POST", "/api/v1/chat/stream", json=body, headers=shown(key)))
+            for key in (made.a, made.b)
+        )
+        assert first.headers["cache-control"] == "no-store"
+        lines, others = first.iter_lines(), second.iter_lines()
+        assert next(line for line in lines if line == "event: token")
+        with_services(
+            database, lambda services: services.authentication.api_keys.revoke(made.owner_a, made.a.split("_")[1])
+        )
+        revoked = time.monotonic()
+        assert "event: done" not in list(lines)
+        assert time.monotonic() - revoked < RECHECK_SECONDS + 2
+        wait_for_disconnects(model, 1)
+        assert [next(others) for _ in range(100)]
+        check_error(client.post("/api/v1/chat/stream", json=body, headers=shown(made.a)), 401, "unauthorized")
+
+
+def test_failures_are_counted_by_the_real_address(database: str, keys: Keys) -> None:
+    """Security 8, 16: nobody writes itself another one; a trusted proxy says whose request it is."""
+    guess = shown(keys.unknown)
+    settings = {"DATABASE_URL": database, "RAG_AUTH": "api_key", "RAG_REFUSALS_PER_MINUTE": "3"}
+
+    def told(client: httpx.Client, *forwarded: str) -> list[int]:
+        headers = [guess | {"X-Forwarded-For": address} for address in forwarded]
+        return [client.get("/api/v1/collections", headers=each).status_code for each in headers]
+
+    with run_server(**settings, FORWARDED_ALLOW_IPS="192.0.2.1") as server, server.client() as client:
+        assert told(client, *(f"198.51.100.{number}" for number in range(9)))[-4:] == [429] * 4
+    with run_server(**settings, FORWARDED_ALLOW_IPS="127.0.0.1") as server, server.client() as client:
+        assert told(client, *(f"198.51.100.{number}, 203.0.113.7" for number in range(9)))[-4:] == [429] * 4
+        assert told(client, "203.0.113.7, 203.0.113.8") == [401]
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", ""])

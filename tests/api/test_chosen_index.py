@@ -68,7 +68,7 @@ async def test_an_index_is_added_by_one_file_and_one_line(serving: Callable[...,
     toy = services.index._index
     assert isinstance(toy, ToyIndex)
     assert len(await toy.list_entries(collection)) == collection.chunk_count > 5
-    found = await services.retrieval.find(SearchRequest("¿Qué le pasó al horno H2?", "demo"), owner)
+    found = await services.retrieval.find(SearchRequest("¿Qué le pasó al horno H2?", ("demo",)), owner)
     assert found.hits[0].chunk.document.filename == FILES[0]
     assert {"fulltext", "vector"} <= set(found.hits[0].scores)
     vector = (await (await services.collections.embedding_model(collection)).embed(["horno"]))[0]
@@ -86,7 +86,7 @@ async def test_the_service_starts_and_searches_without_its_index(serving: Callab
     with capture_logs() as logs:
         await services.open()
         for _ in range(FAILURES):
-            found = await services.retrieval.find(SearchRequest("¿Qué le pasó al horno H2?", "demo"), owner)
+            found = await services.retrieval.find(SearchRequest("¿Qué le pasó al horno H2?", ("demo",)), owner)
             assert found.hits[0].chunk.document.filename == FILES[0]
             assert not found.failed
     (told,) = [entry for entry in logs if entry["event"] == "search index unavailable"]
@@ -108,11 +108,14 @@ def test_an_index_that_nobody_knows_is_told(serving: Callable[..., Services]) ->
         _ = serving("magic").store
 
 
-def test_what_an_index_needs_is_told(serving: Callable[..., Services], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("index", "module"), [("chroma", "chromadb"), ("milvus", "pymilvus")])
+def test_what_an_index_needs_is_told(
+    serving: Callable[..., Services], monkeypatch: pytest.MonkeyPatch, index: str, module: str
+) -> None:
     """R13.2 its extra, and an address that is one."""
-    monkeypatch.setitem(sys.modules, "chromadb", None)  # as where it is not installed
-    with pytest.raises(MissingExtra, match=r"make install WITH=chroma"):
-        _ = serving("chroma").store
+    monkeypatch.setitem(sys.modules, module, None)  # as where it is not installed
+    with pytest.raises(MissingExtra, match=rf"make install WITH={index}"):
+        _ = serving(index).store
 
 
 def test_one_command_brings_the_index_in_step(postgres: str, owner: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,6 +55,20 @@ def send(api: httpx.Client, collection: str, *documents: Any) -> httpx.Response:
     return api.post(f"/collections/{collection}/documents", json={"documents": list(documents)})
 
 
+def test_a_collection_is_renamed(api: httpx.Client, collection: str) -> None:
+    """R9.3 its conversations go on with it; a name that is taken, or is none, is refused."""
+    asked = api.post("/conversations", json={"title": "Hornos", "collection": collection}).json()["id"]
+    name = f"hornos-{uuid4().hex[:8]}"
+    renamed = api.patch(f"/collections/{collection}", json={"name": name})
+    assert (renamed.status_code, renamed.json()["name"]) == (200, name)
+    assert api.get(f"/conversations/{asked}").json()["collection"] == name
+    check_error(api.get(f"/collections/{collection}"), 404, "collection_not_found")
+    check_error(api.patch(f"/collections/{collection}", json={"name": "x"}), 404, "collection_not_found")
+    api.post("/collections", json={"name": collection, "embedding_model": "bundled"}).raise_for_status()
+    check_error(api.patch(f"/collections/{collection}", json={"name": name}), 409, "collection_exists")
+    check_error(api.patch(f"/collections/{collection}", json={"name": "a/b"}), 400, "invalid_collection_name")
+
+
 def test_a_collection_is_made_read_and_deleted(api: httpx.Client) -> None:
     """R9.3, R3.3 its embedding model stands in its metadata too."""
     name = f"Más & más? #1 «ñ» %2e {uuid4().hex}"
@@ -192,7 +206,7 @@ def test_another_embedding_model(api: httpx.Client, collection: str) -> None:
     assert "horno" in ask(api, collection, "¿Qué horno falló?")["answer"]
     back = api.put(f"{path}/metadata", json={"metadata": {"embedding_model": "bundled"}})
     error = check_error(back, 409, "embedding_model_fixed")
-    assert f"causeway reembed {collection} --model bundled" in error["message"]
+    assert "another collection with “bundled”" in error["message"]
     for unknown in ("magic", 7, ["bundled"], {"id": "bundled"}):
         answer = api.put(f"{path}/metadata", json={"metadata": {"embedding_model": unknown}})
         assert check_error(answer, 400, "invalid_embedding_model")["details"]["known"] == ["bundled", "second"]

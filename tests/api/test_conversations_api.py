@@ -17,6 +17,11 @@ from tests.conftest import Server, run_server
 from tests.model_server import Body, CutStream, ModelServer, Reply
 
 QUESTION = "¿Cuánto cobra de más al mes quien está habilitado en varias líneas?"
+ASKED_IN = {  # question → the heading of questions in its language
+    QUESTION: "Pregunta",
+    "Why did the Christmas tins reach Bristol so late?": "Question",
+    "À quelle date s'arrête le contrat avec Épicerie Valadour ?": "Question",
+}
 FOLLOW_UP = "¿y quién lo firma?"
 AT_ONCE = 8
 WAIT_SECONDS = 30
@@ -413,18 +418,18 @@ def test_a_message_is_deleted_with_what_follows_it(chat: httpx.Client, model: Mo
     assert contents(read(chat, conversation)) == ["anew", "(anew)"]
 
 
-@pytest.mark.parametrize(("language", "heading"), [("es", "Pregunta"), ("fr", "Question"), ("en", "Question")])
-def test_a_conversation_is_exported(client: httpx.Client, language: str, heading: str) -> None:
-    """R9.1 As Markdown with its citations, in the reader's language; as JSON it is what is read otherwise."""
-    answer = ask(client, QUESTION)
+@pytest.mark.parametrize(("question", "heading"), ASKED_IN.items())
+def test_a_conversation_is_exported(client: httpx.Client, question: str, heading: str) -> None:
+    """R9.1 As Markdown with its citations, in the conversation's language; as JSON it is what is read otherwise."""
+    answer = ask(client, question)
     path = f"/api/conversations/{answer['conversation_id']}"
-    told = client.get(f"{path}/export", headers={"Accept-Language": language})
+    told = client.get(f"{path}/export", headers={"Accept-Language": "de"})
     assert told.headers["content-type"] == "text/markdown; charset=utf-8"
     assert told.headers["content-disposition"] == f'attachment; filename="conversation-{answer["conversation_id"]}.md"'
     lines = told.text.splitlines()
     assert lines[0] == f"# {read(client, answer['conversation_id'])['title']}"
     assert any(line.startswith(f"## {heading} · ") for line in lines)
-    assert QUESTION in lines
+    assert question in lines
     assert answer["answer"] in told.text
     cited = answer["citations"][0]
     assert f"- [{cited['number']}] {' '.join(cited['sentence'].split())} ({cited['filename']})" in lines

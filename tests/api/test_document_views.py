@@ -83,6 +83,18 @@ def test_the_text_is_that_of_the_version_that_is_searched(api: httpx.Client) -> 
     check_error(api.get(f"{path}/text"), 404, "document_not_found")
 
 
+def test_markdown_comes_as_html_too_where_it_is_asked_for(api: httpx.Client) -> None:
+    """R8.3 With what was asked for in `mark`, by the offsets of the whole text; of plain text there is none."""
+    text = "\n".join([*(f"- Línea {number}" for number in range(500)), "", "## Horno", "", "El horno **H2** 😀 falló."])
+    path, plain = made(api, "horno.md", text), made(api, "horno.txt", f"{text}\n\nFin.")
+    start = text.index("**H2**")
+    asked = {"start_char": start, "end_char": start + len("**H2** 😀"), "before": 30}
+    shown = read(api, f"{path}/text", **asked, html=True)
+    assert shown["html"] == "<h3>Horno</h3>\n<p>El horno <strong><mark>H2</mark></strong><mark> 😀</mark> falló.</p>\n"
+    assert read(api, f"{path}/text", **asked)["html"] is None
+    assert read(api, f"{plain}/text", **asked, html=True)["html"] is None
+
+
 def test_a_quote_s_boxes_cover_it_on_its_page(api: httpx.Client, paths: dict[str, str]) -> None:
     """R8.3 They are where pdfium's own search finds the words; the picture has ink in them, and has another page's
     not.
@@ -203,3 +215,17 @@ def saved(document: pdfium.PdfDocument) -> bytes:
     data = io.BytesIO()
     document.save(data)
     return data.getvalue()
+
+
+def test_questions_that_a_document_answers_are_listed(api: httpx.Client, paths: dict[str, str]) -> None:
+    """R9.1 each with the sentence that answers it; none of a document in a language without rules for them."""
+    listed = read(api, f"{paths[DIARY]}/questions")
+    assert listed["language"] == "es"
+    assert 0 < len(listed["questions"]) <= 3
+    text = read(api, f"{paths[DIARY]}/text", end_char=20_000)["content"]
+    for question in listed["questions"]:
+        assert question["text"].startswith("¿Por qué")
+        assert question["quote"] in text
+    assert len(read(api, f"{paths[DIARY]}/questions", limit=1)["questions"]) == 1
+    foreign = made(api, "deutsch.txt", "Der Ofen fiel aus, weil die Dichtung der Tür gebrochen war. " * 5)
+    assert read(api, f"{foreign}/questions")["questions"] == []

@@ -89,7 +89,7 @@ def test_what_is_wrong_with_a_file_is_said_in_the_users_language(
     made = upload(api, collection, "a.txt", " \n ")
     assert finished(api, made["id"])["status"] == "error"
     shown = api.get(f"/documents/{made['id']}", headers={"Accept-Language": language}).json()
-    assert shown["error"] == {"code": "empty", "message": message}
+    assert shown["error"] == {"code": "empty", "message": message, "is_final": True}
     assert shown["is_searchable"] is False
 
 
@@ -101,6 +101,31 @@ def test_the_same_bytes_again_change_nothing(api: httpx.Client, collection: str)
     assert (again["status"], again["id"], again["same_as"]) == ("unchanged", made["id"], None)
     copy = upload(api, collection, "b.md", REPORT)
     assert (copy["status"], copy["same_as"]) == ("unchanged", "a.md")
+
+
+def test_files_of_one_content_are_both_listed(api: httpx.Client, collection: str) -> None:
+    """R1.6, R9.4 As one document, which is found by either name, until one of them becomes another's."""
+    made = upload(api, collection, "a.md", REPORT)
+    finished(api, made["id"])
+    upload(api, collection, "Résumé.md", REPORT)
+    for name in ("a.md", "resume"):
+        (listed,) = api.get("/documents", params={"collection": collection, "filename": name}).json()["documents"]
+        assert (listed["id"], listed["filename"], listed["copies"]) == (made["id"], "a.md", ["Résumé.md"])
+    other = upload(api, collection, "Résumé.md", "# Informe\n\nEl horno H7 funciona.\n")
+    assert finished(api, other["id"])["id"] != made["id"]
+    assert finished(api, made["id"])["copies"] == []
+
+
+def test_a_file_that_becomes_what_another_is_replaces_its_own_document(api: httpx.Client, collection: str) -> None:
+    """R1.6 Nothing of its old text is found any more."""
+    first = upload(api, collection, "a.md", REPORT)
+    second = upload(api, collection, "b.md", "# Informe\n\nEl horno H7 funciona.\n")
+    for made in (first, second):
+        finished(api, made["id"])
+    again = upload(api, collection, "b.md", REPORT)
+    assert (again["status"], again["id"]) == ("uploaded", second["id"])
+    assert finished(api, again["id"])["content_hash"] == finished(api, first["id"])["content_hash"]
+    assert "H7" not in ask(api, collection, "¿Qué horno funciona?")["answer"]
 
 
 def test_a_document_is_replaced_downloaded_read_anew_and_deleted(api: httpx.Client, collection: str) -> None:
@@ -371,18 +396,21 @@ def test_unknown_documents_are_not_found(api: httpx.Client) -> None:
     ):
         check_error(answer, 404, "document_not_found")
     check_error(api.get("/documents/x"), 404, "not_found")
-    check_error(api.put("/documents/reindex", files={"file": ("a.md", REPORT)}), 405, "invalid_request")
+    check_error(api.put("/documents/reindex", files={"file": ("a.md", REPORT)}), 405, "method_not_allowed")
 
 
 def test_a_quota_and_what_is_wrong_with_an_upload(api: httpx.Client, collection: str) -> None:
-    """R1.1, security 9: the limit is named; none of the upload is taken; a path is no name."""
-    many = [("files", (f"{number}.txt", f"Nota {number}.")) for number in range(4)]
-    refused = api.post("/documents", files=many, data={"collection": collection})
-    error = check_error(refused, 409, "quota_exceeded")
-    assert "3" in error["message"]
-    assert api.get("/documents", params={"collection": collection}).json()["documents"] == []
+    """R1.1, security 9: the limit is named, of what is beyond it alone; a path is no name."""
     climbing = upload(api, collection, "../../etc/passwd.txt", "Nota.")
     assert climbing["filename"] == "passwd.txt"
+    many = [("files", (f"{number}.txt", f"Nota {number}.")) for number in range(4)]
+    taken = api.post("/documents", files=many, data={"collection": collection}).json()["documents"]
+    assert [of["status"] for of in taken] == ["uploaded", "uploaded", "error", "error"]
+    refused = api.post("/documents", files=many[2:], data={"collection": collection})
+    error = check_error(refused, 409, "quota_exceeded")
+    assert "3" in error["message"]
+    listed = api.get("/documents", params={"collection": collection}).json()["documents"]
+    assert {of["filename"] for of in listed} == {"passwd.txt", "0.txt", "1.txt"}
     check_error(api.post("/documents", data={"collection": collection}), 422, "invalid_request")
 
 

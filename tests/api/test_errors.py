@@ -1,5 +1,6 @@
 """Whatever is asked, the answer is an answer or an error in our format."""
 
+import json
 import re
 import shutil
 import tempfile
@@ -15,11 +16,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from api.errors import MESSAGES
+from api.middleware.json_bodies import MOST_KEYS
 from graphrag.db.embedded_postgres import EmbeddedPostgres
+from graphrag.linguistics.rules import read_texts
 from tests.api.expectations import check_error, check_error_body
 from tests.api.streams import stream
 from tests.conftest import DEMO, Server, run_server
+from tests.processes import ROOT
 
+WORDS = [json.loads(path.read_text()) for path in (ROOT / "api" / "static").glob("**/words/*.json")]
 EMPTY = {
     "es": "La pregunta está vacía. Escriba una.",
     "fr": "La question est vide. Écrivez-en une.",
@@ -78,7 +84,7 @@ def test_every_door_refuses_alike(client: httpx.Client, path: str) -> None:
     """R9 Also as the last of several messages."""
     turns = [{"role": "user", "content": QUESTION}, {"role": "user", "content": " "}]
     for body in ({"message": ""}, {"messages": turns}):
-        assert check_error(client.post(path, json=body), 400, "invalid_question")["message"] == EMPTY["es"]
+        assert check_error(client.post(path, json=body), 400, "invalid_question")["message"] == EMPTY["en"]
 
 
 @pytest.mark.parametrize(
@@ -107,11 +113,11 @@ def test_the_message_s_language_is_the_best_that_we_speak(client: httpx.Client, 
     assert check_error(response, 400, "invalid_question")["message"] == EMPTY[language]
 
 
-def test_without_a_wished_language_messages_are_spanish(demo_server: Server) -> None:
-    """R9 The default; httpx sends no Accept-Language by itself."""
+def test_without_a_wished_language_messages_are_english(demo_server: Server) -> None:
+    """R9 Programs send none; httpx sends no Accept-Language by itself."""
     response = httpx.post(f"{demo_server.url}/api/chat", json={"message": ""})
     assert "accept-language" not in response.request.headers
-    assert check_error(response, 400, "invalid_question")["message"] == EMPTY["es"]
+    assert check_error(response, 400, "invalid_question")["message"] == EMPTY["en"]
 
 
 @pytest.mark.parametrize("language", ["es", "fr", "en"])
@@ -124,7 +130,7 @@ def test_an_unknown_collection_is_named(client: httpx.Client, name: str, languag
     error = check_error(response, 404, "collection_not_found")
     assert error["details"] == {"name": name, "known": ["demo"]}
     assert name in error["message"]
-    assert "causeway ingest" in error["message"]
+    assert "/api/v1/collections/" in error["message"]
 
 
 KNOWN_FILTERS = [
@@ -198,14 +204,30 @@ def test_a_body_that_cannot_be_read_is_refused(client: httpx.Client, content: by
 
 @pytest.mark.parametrize("path", ["/api/v1/chat", "/api/v1/retrieve"])
 def test_many_errors_are_counted_and_long_ones_cut(client: httpx.Client, path: str) -> None:
-    """R9.5, Security 8 An answer is not longer than its question: a megabyte of unknown fields gets some kilobytes."""
-    body = {"message": "¿Qué?", "query": "¿Qué?"} | {f"{number:06}{'x' * 40}": 1 for number in range(20_000)}
-    response = client.post(path, json=body | {"y" * 100_000: 1})
+    """R9.5, Security 8 An answer is not longer than its question: 200 kB of unknown fields get some kilobytes."""
+    body = {"message": "¿Qué?", "query": "¿Qué?"} | {f"{number:06}{'x' * 40}": 1 for number in range(MOST_KEYS - 3)}
+    response = client.post(path, json=body | {"y" * 50_000: 1})
     assert response.status_code == 422
     assert len(response.content) < 20_000
     error = response.json()["error"]
     assert 0 < len(error["details"]["errors"]) <= 20
     assert error["details"]["reason"].endswith(" more")
+
+
+@pytest.mark.parametrize("path", ["/api/v1/chat", "/api/v1/collections/demo/documents", "/v1/chat/completions"])
+def test_keys_without_number_are_counted_alone(client: httpx.Client, path: str) -> None:
+    """R9.5, Security 16 None of them is listed, wherever the object is that has them."""
+    keys = dict.fromkeys(map(str, range(MOST_KEYS + 1)), 1)
+    for body in (keys, {"message": "¿Qué?", "documents": [{"text": "a", "metadata": keys}]}):
+        error = check_error(client.post(path, json=body), 422, "invalid_request")
+        assert error["details"]["reason"] == f"An object has {MOST_KEYS + 1:,} keys: at most {MOST_KEYS} are read."
+
+
+def test_unknown_fields_of_a_text_are_counted(client: httpx.Client) -> None:
+    """R9.5, Security 16 Of a hundred texts, each could have thousands."""
+    text = {"text": "a"} | dict.fromkeys(map(str, range(2_000)), 1)
+    answer = client.post("/api/v1/collections/demo/documents", json={"documents": [text] * 50})
+    assert "2,000 fields are unknown" in check_error(answer, 400, "invalid_documents")["message"]
 
 
 @pytest.mark.parametrize(
@@ -221,9 +243,12 @@ def test_an_unknown_path_points_to_the_documentation(client: httpx.Client, path:
     ("method", "path"), [("GET", "/api/chat"), ("DELETE", "/api/v1/chat/stream"), ("POST", "/health")]
 )
 def test_another_method_is_refused_with_those_that_work(client: httpx.Client, method: str, path: str) -> None:
-    """R9 405 with the header Allow."""
+    """R9 405 with the header Allow, and a message without a word of another language."""
     response = client.request(method, path)
-    check_error(response, 405, "invalid_request")
+    told = check_error(response, 405, "method_not_allowed")["message"]
+    assert told == f"This address does not accept the method {method}. See the available routes at /docs."
+    french = client.request(method, path, headers={"Accept-Language": "fr"}).json()["error"]["message"]
+    assert french.startswith(f"Cette adresse n'accepte pas la méthode {method}. ")
     assert response.headers["allow"] in {"POST", "GET"}
     assert response.headers["allow"] != method
 
@@ -402,3 +427,9 @@ def test_request_ids_cannot_be_forged(client: httpx.Client) -> None:
     response = client.get("/api/nothing", headers={"X-Request-ID": "forged"})
     identity = response.headers["x-request-id"]
     assert re.fullmatch(r"[0-9a-f]{32}", identity)
+
+
+def test_no_message_speaks_of_the_command_line() -> None:
+    """R9.1 Who reads them in a browser has none; the command line says its own."""
+    texts = [*MESSAGES.values(), *read_texts("agent", "messages").values(), *WORDS]
+    assert [text for text in texts if re.search(r"causeway [a-z]", str(text))] == []

@@ -16,7 +16,7 @@ from tests.api.identities import make_keys_in
 from tests.conftest import PATIENT, Server, run_server
 from tests.security.resources import make_resources
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1_900)]
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 SCHEMATHESIS = Path(sys.executable).with_name("schemathesis")
 LEAST_CASES = 2_000

@@ -60,7 +60,7 @@ async def test_metrics_are_served_where_nothing_else_is(services: Services) -> N
         with pytest.raises(InvalidSettings, match=f"--metrics-port {port + 1}"):
             async with metrics_served(services, "127.0.0.1", port):
                 pass
-    JOBS_WAITING.clear()
+    JOBS_WAITING.counts = {}
     async with metrics_served(services, "127.0.0.1", port), httpx.AsyncClient() as client:
         while waiting("ingest") is None:
             await asyncio.sleep(0.01)

@@ -55,6 +55,16 @@ def test_what_only_the_other_one_knows_is_answered(api: httpx.Client) -> None:
     assert stream(api, "/chat/stream", message=QUESTION)[-1].data["answer"] == answer["answer"]
 
 
+def test_a_response_has_addresses_of_its_own_documents_alone(joined: Server) -> None:
+    """R13.3, R9 Those of the other one's documents would lead nowhere."""
+    response = httpx.post(f"{joined.url}/v1/responses", json={"model": "causeway", "input": QUESTION}, timeout=60)
+    answer = response.raise_for_status().json()
+    assert answer["citations"]
+    assert answer["output"][0]["content"][0]["annotations"] == []
+    (stored, *_) = httpx.get(f"{joined.url}/api/v1/conversations").json()["conversations"]
+    assert stored["collection"] is None
+
+
 def test_a_stored_answer_stays_whole(api: httpx.Client) -> None:
     """R13.3, R9.4 What was never here is not taken for deleted; what was, and is, goes."""
     alone = ask(api, QUESTION)

@@ -39,6 +39,7 @@ DOORS: dict[str, dict[str, Any]] = {
     "/api/v1/retrieve": {"query": QUESTION},
     "/search": {"query": QUESTION},
     "/v1/chat/completions": OPENAI,
+    "/v1/responses": {"model": "notes", "input": QUESTION},
 }
 
 
@@ -101,6 +102,7 @@ def narrow(make_database: Callable[[], str], tmp_path_factory: pytest.TempPathFa
             RAG_MAX_SEARCHES="1",
             RAG_LOAD_QUEUE_SECONDS="0.1",
             RAG_PREPARATION_SECONDS="60",
+            RAG_DATABASE_STATEMENT_SECONDS="60",
             RAG_QUERY_CACHE_SECONDS="0",
             RAG_TITLE_REFINEMENT="false",
         )

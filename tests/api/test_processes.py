@@ -200,9 +200,9 @@ def upload_half_each(clients: tuple[httpx.Client, httpx.Client], collection: str
 
 
 def files_read(worker: Process) -> int:
-    """How often it parsed one, as its log tells."""
+    """How often it prepared one, as its log tells."""
     entries = [json.loads(line) for line in worker.log().splitlines() if line.startswith("{")]
-    return sum(entry["event"] == "stage" and entry["stage"] == "parse" for entry in entries)
+    return sum(entry["event"] == "stage" and entry["stage"] == "prepare" for entry in entries)
 
 
 def check_found_at_both(clients: tuple[httpx.Client, httpx.Client], collection: str) -> None:

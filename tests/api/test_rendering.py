@@ -1,6 +1,9 @@
 """Answers as HTML: what a page may show of what a model or a document wrote."""
 
 import re
+from collections.abc import Iterator
+from html import unescape
+from itertools import count
 from typing import Any
 from xml.etree import ElementTree
 
@@ -9,8 +12,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from api.schemas.rendering import to_html
+from api.schemas.rendering import excerpt_to_html, to_html
+from graphrag.models import Span
+from graphrag.models.ingestion import DocumentExcerpt
+from graphrag.parsers import detection
 from tests.conftest import Server
+from tests.factories import make_document
 
 HARMLESS = {"p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote", "ul", "ol", "li", "a", "span"}
 HARMLESS |= {"table", "thead", "tbody", "tr", "th", "td", "h3", "h4", "h5", "h6"}
@@ -112,7 +119,7 @@ def test_no_word_is_lost_and_statements_hold_their_words(pieces: list[str]) -> N
     ("answer", "html"),
     [
         ("2 * 3 < 7 & so on", "<p>2 * 3 &lt; 7 &amp; so on</p>\n"),
-        ("# A\n## B\n###### C", "<h3>A</h3>\n<h4>B</h4>\n<h6>C</h6>\n"),
+        ("## A\n### B\n###### C\n# D", "<h3>A</h3>\n<h4>B</h4>\n<h5>C</h5>\n<h3>D</h3>\n"),
         ("one\ntwo", "<p>one<br>\ntwo</p>\n"),
         ("    indented", "<p>indented</p>\n"),
         ("Total\n-----", "<p>Total</p>\n<hr>\n"),
@@ -142,6 +149,94 @@ def test_a_statement_goes_across_markup_and_blocks() -> None:
     assert texts(root, 1) == ["It ", "leaks", ". "]
     assert {each.get("class") for each in root.iterfind(".//span[@data-statement='0']")} == {"statement partly"}
     assert [each.get("data-citation") for each in root.iterfind(".//span[@class='mark']")] == ["1", "3"]
+
+
+FRAGMENTS = 'w|ww |www w |**|*|~~|`|[w](w)|![w](ww)|![](w)|[**w**](<w> "w")|[](w)|&amp;|\\*|<img src=w>|\n|\n\n'
+BLOCKS_OF_W = [
+    "# ",
+    "\n\n    w\n      w\n",
+    "- w\n",
+    "1. ",
+    "> ",
+    "```w\nw\n\nww\n```\n",
+    "\n\n|w|w|\n|-|-|\n|w|ww|\n\n",
+]
+DOCUMENT = st.lists(st.sampled_from([*FRAGMENTS.split("|"), *BLOCKS_OF_W]), max_size=20).map("".join)
+
+
+def excerpt(text: str, media_type: str = detection.MARKDOWN) -> DocumentExcerpt:
+    """Return an excerpt that begins at the document's character 7."""
+    document = make_document(media_type=media_type)
+    return DocumentExcerpt(document, text, 7, 7 + len(text), len(text) + 7, first_line=1, location=None)
+
+
+def rendered(text: str, quote: str, media_type: str = detection.MARKDOWN) -> str | None:
+    start = 7 + text.index(quote)
+    return excerpt_to_html(excerpt(text, media_type), Span(start, start + len(quote)))
+
+
+def marked_letters(html: str) -> Iterator[tuple[str, bool]]:
+    """Yield the letters that are seen, in order, and whether each is in a `mark`."""
+    is_marked = False
+    for tag, text in re.findall(r"(<[^>]*>)|([^<]+)", html):
+        is_marked = tag == "<mark>" or (is_marked and tag != "</mark>")
+        yield from ((letter, is_marked) for letter in unescape(text) if letter.isalpha())
+
+
+@given(DOCUMENT, st.integers(0, 100), st.integers(1, 60))
+@example("[w](w)w", 6, 1)
+@example("```w\nw\n```\nw", 5, 1)
+def test_what_is_marked_of_a_document_is_the_quote(text: str, start: int, length: int) -> None:
+    """R8.3 Every letter of it that is seen, and no other, however often its words recur, where nobody sees them too."""
+    span = Span(7 + start, 7 + start + length)
+    others = map(chr, count(0x4E00))
+    distinct = "".join(next(others) if letter == "w" else letter for letter in text)
+    told_apart, alike = excerpt_to_html(excerpt(distinct), span), excerpt_to_html(excerpt(text), span)
+    if told_apart is None or alike is None:
+        assert told_apart == alike
+        return
+    seen = list(marked_letters(told_apart))
+    assert [letter in distinct[start : start + length] for letter, _ in seen if letter > "z"] == [
+        is_marked for letter, is_marked in seen if letter > "z"
+    ]
+    assert [is_marked for _, is_marked in marked_letters(alike)] == [is_marked for _, is_marked in seen]
+
+
+@given(MARKDOWN, st.sampled_from([detection.MARKDOWN, detection.DOCX]))
+def test_whatever_a_document_holds_is_harmless(text: str, media_type: str) -> None:
+    """Security 14 Known elements alone, no handler, no style, no address but the web's."""
+    text = f"Word {text}"
+    html = rendered(text, "Word", media_type)
+    for element in list(parse((html or "").replace("\x0c", "")).iter())[1:]:
+        assert element.tag in {*HARMLESS, "mark"}
+        assert set(element.attrib) <= ATTRIBUTES
+        assert re.match(r"https?://|mailto:", element.get("href", "https://"))
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "media_type", "html"),
+    [
+        (
+            "## A\n\nOne **two** three.",
+            "One **two",
+            detection.MARKDOWN,
+            "<h3>A</h3>\n<p><mark>One </mark><strong><mark>two</mark></strong> three.</p>\n",
+        ),
+        ("- *A*\n- B", "*A*", detection.DOCX, "<ul>\n<li><mark>*A*</mark></li>\n<li>B</li>\n</ul>\n"),
+        ("[here](javascript:x) we are", "we", detection.MARKDOWN, "<p>[here](javascript:x) <mark>we</mark> are</p>\n"),
+        ("    a\n      b\n", "b", detection.MARKDOWN, "<pre><code>a\n  <mark>b</mark>\n</code></pre>\n"),
+        ("One", "One", detection.PLAIN, None),
+        ("One\n  two", "One", detection.DOCX, None),
+        ("[One](/two)", "two", detection.MARKDOWN, None),
+        ("| a |\n|---|\n| b \\| c |", "c", detection.MARKDOWN, None),
+        ("left\n```\none", "one", detection.MARKDOWN, None),
+    ],
+)
+def test_a_document_is_rendered_where_the_quote_is_certain(
+    text: str, quote: str, media_type: str, html: str | None
+) -> None:
+    """R8.3 As its parser writes it; not where the quote isn't seen, or the source writes it otherwise."""
+    assert rendered(text, quote, media_type) == html
 
 
 def test_every_door_gives_the_same_html(demo_server: Server) -> None:

@@ -30,6 +30,7 @@ def test_health_tells_what_is_loaded(client: httpx.Client) -> None:
         "version": version(DISTRIBUTION),
         "database": "ok",
         "chat_model": "extractive",
+        "can_choose_model": True,
         "embedding_models": [
             {"id": "e5", "name": "e5", "status": "loaded", "dimensions": 384},
             {"id": "bundled", "name": "bundled", "status": "loaded", "dimensions": 256},
@@ -82,6 +83,28 @@ def test_the_documentation_comes_from_this_host_alone(client: httpx.Client) -> N
         assert response.status_code == 200, asset
         assert len(response.content) > 100
     assert "/openapi.json" in page.text
+    policy = page.headers["content-security-policy"]
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert not re.findall(r"<script(?![^>]*\bsrc=)|\bon\w+=|<style|\bstyle=", page.text)
+
+
+@pytest.mark.parametrize(
+    ("path", "stored"),
+    [
+        *((path, "no-store") for path in ("conversations", "collections", "documents", "documents/nowhere", "nothing")),
+        *(
+            (path, "no-store")
+            for path in ("retrieve", "chat", "golden", "../../v1/models", "../../metrics", "../../mcp")
+        ),
+        *((path, None) for path in ("../../docs", "../../static/start.js", "../../health")),
+    ],
+)
+def test_personal_answers_are_stored_nowhere(client: httpx.Client, path: str, stored: str | None) -> None:
+    """R9, Security 8: by no cache between, and no browser that others use after; pages and their files may be."""
+    url = urljoin("/api/v1/", path)
+    asked = [client.get(url), client.post(url, json={"message": "¿Qué?", "query": "¿Qué?"})]
+    assert {answer.headers.get("cache-control") for answer in asked} == {stored}
 
 
 def test_every_operation_is_described(client: httpx.Client) -> None:
@@ -100,12 +123,18 @@ def test_every_operation_is_described(client: httpx.Client) -> None:
     assert all(operation.get("summary") and operation.get("tags") for operation in operations.values())
     identities = [operation["operationId"] for operation in operations.values()]
     assert len(set(identities)) == len(identities)
+    assert all(re.fullmatch(r"[a-z]+(_[a-z]+){0,3}", identity) for identity in identities)  # methods of a client
+    described = {tag["name"]: tag["description"] for tag in document["tags"]}
+    assert {tag for operation in operations.values() for tag in operation["tags"]} == set(described)
+    # Not one schema for requests and another for responses: generators of clients take both for the same.
+    assert not [name for name in document["components"]["schemas"] if re.search(r"api_v1|__|-(Input|Output)$", name)]
     error = {"$ref": "#/components/schemas/ErrorResponse"}
     for name, operation in operations.items():
         if "/api/" in name:
             responses = operation["responses"]
             assert {"200", "201", "202", "204"} & set(responses), name
-            assert {"401", "403", "422", "429", "503"} <= set(responses), name
+            assert {"403", "422", "429", "503"} <= set(responses), name
+            assert ("401" in responses) is bool(operation.get("security")), name
             refused = [content for status, content in responses.items() if status[0] in "45"]
             assert all(content["content"]["application/json"]["schema"] == error for content in refused), name
 
@@ -165,6 +194,6 @@ def test_no_other_site_may_read_an_answer(client: httpx.Client) -> None:
     """Security 8: no CORS header invites another origin; its preflight is refused."""
     origin = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
     response = client.options("/api/chat", headers=origin)
-    check_error(response, 405, "invalid_request")
+    check_error(response, 405, "method_not_allowed")
     answers = [response, client.get("/health", headers=origin)]
     assert not [name for answer in answers for name in answer.headers if name.startswith("access-control-")]

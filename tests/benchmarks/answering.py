@@ -119,7 +119,7 @@ def without_some(dataset: Dataset) -> Dataset:
 
 
 async def ask(query: DatasetQuery, gold: Sequence[str], *, services: Services, collection: Collection) -> Outcome:
-    context = Context(services=services, opened=collection)
+    context = Context(services=services, opened=(collection,))
     state = await graph.ainvoke({"messages": [HumanMessage(query.text)]}, context=context)
     answer, language = state["messages"][-1].text, state["query"].language
     sources = [passage.document.source for passage in state["passages"]]

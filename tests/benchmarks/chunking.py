@@ -16,7 +16,7 @@ import sys
 import time
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,12 +27,14 @@ from rich.console import Console
 from rich.table import Table
 
 from graphrag.config.settings import PACKAGES, IngestionConfig, Settings, has_splitter
-from graphrag.embeddings.bundled import BundledEmbeddings, _load
+from graphrag.embeddings.bundled import BundledEmbeddings
+from graphrag.embeddings.word_vectors import _tokenizer
 from graphrag.ingestion.chunking import ChunkSpan, chunk_document
 from graphrag.linguistics.sentences import split_sentences
 from graphrag.models import LOCAL_OWNER, Chunk, Chunking, Collection, Document, Hit, ParsedText
 from graphrag.models.ingestion import IndexedDocument
 from graphrag.observability.telemetry import configure_logging
+from graphrag.rerankers.bundled import QuestionWords, read_question
 from graphrag.retrieval.expansion import NOWHERE, ExpansionWindow, expand
 from graphrag.services import Services, open_services
 from tests.benchmarks.datasets import ROOT, demo_cases, demo_texts
@@ -42,6 +44,7 @@ CREATED_AT = datetime(2026, 1, 1, tzinfo=UTC)
 UNLIMITED = 1_000_000_000
 WINDOW, WINDOW_OVERLAP = 400, 200  # tokens: what LangChain's and LlamaIndex's splitters by length are mostly set to
 Stretch = tuple[str, int, int]  # of a text, by its name
+Found = tuple[QuestionWords, list[Hit]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ class Texts:
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self.texts = texts
-        tokenizer = _load().tokenizer
+        tokenizer = _tokenizer()
         encoded = {name: tokenizer.encode(text, add_special_tokens=False) for name, text in texts.items()}
         self.ends = {name: [end - 1 for _, end in tokens.offsets] for name, tokens in encoded.items()}
 
@@ -100,11 +103,13 @@ class Texts:
         return [ChunkSpan(first, last, first, name) for first, last in bounds]
 
 
-def sentence(tokens: int = 512, sentences: int = 0, share: float = 0.0) -> Setup:
+def sentence(tokens: int = 512, sentences: int = 0, share: float = 0.0, coverage: float = 0.0) -> Setup:
     read = f", ±{sentences} sentences" if sentences else ""
     cut = f", from {share:g} of the best" if share else ""
+    cut += f", cut at {coverage:g}" if coverage else ""
     config = IngestionConfig(chunking="sentence", chunk_tokens=tokens)
-    return Setup(f"sentence {tokens}{read}{cut}", config, ExpansionWindow(sentences, parents=False, least_share=share))
+    window = ExpansionWindow(sentences, parents=False, least_share=share, least_coverage=coverage)
+    return Setup(f"sentence {tokens}{read}{cut}", config, window)
 
 
 def whole(chunking: Chunking) -> Setup:
@@ -127,6 +132,7 @@ SETUPS = [
     parents(),
     parents(0.5),
     sentence(512, 2, 0.5),
+    *(sentence(512, 2, 0.5, coverage) for coverage in (0.3, 0.4, 0.5)),
     *(sentence(256, sentences) for sentences in (0, 2, 3)),
     *(sentence(256, sentences, share) for share in (0.4, 0.5) for sentences in (2, 3)),
     *(sentence(192, sentences, share) for share in (0.4, 0.5) for sentences in (2, 3)),
@@ -191,12 +197,12 @@ class Bench:
     async def run(self, setups: Sequence[Setup], console: Console) -> list[Result]:
         """Setups that chunk alike search the same collection."""
         results: list[Result] = []
-        collections: dict[str, tuple[Collection, list[list[Hit]]]] = {}
+        collections: dict[str, tuple[Collection, list[Found]]] = {}
         for setup in setups:
             key = setup.config.model_dump_json(exclude_defaults=True) if setup.config else "windows"
             if key not in collections:
                 collection = await self._ingest(key, setup.config)
-                collections[key] = collection, [await self._hits(question, collection) for question in self.questions]
+                collections[key] = collection, [await self._search(question, collection) for question in self.questions]
             results.append(await self._measure(setup, *collections[key]))
             console.print(f"  {setup.name}: {results[-1].score.recall:.3f}")
         return results
@@ -242,17 +248,18 @@ class Bench:
         embedded = [f"{span.context}\n{text[span.window_start : span.end]}" for span in spans]
         return IndexedDocument(document, chunks, self.model.embed_documents(embedded))
 
-    async def _hits(self, question: Question, collection: Collection) -> list[Hit]:
+    async def _search(self, question: Question, collection: Collection) -> Found:
         pipeline = self.services.retrieval
         transformed, _ = await pipeline.transform(question.text)
-        query = await pipeline.plan(transformed, collection, {"strategy": "hybrid", "top_k": self.top_k})
-        return (await pipeline.search(query)).hits
+        query = await pipeline.plan(transformed, [collection], {"strategy": "hybrid", "top_k": self.top_k})
+        return read_question(question.text, transformed.language), (await pipeline.search(query)).hits
 
-    async def _measure(self, setup: Setup, collection: Collection, found: Sequence[Sequence[Hit]]) -> Result:
+    async def _measure(self, setup: Setup, collection: Collection, found: Sequence[Found]) -> Result:
         scores, milliseconds = [], []
-        for question, hits in zip(self.questions, found, strict=True):
+        for question, (words, hits) in zip(self.questions, found, strict=True):
+            reach = replace(setup.reach, question=words)
             started = time.perf_counter()
-            read = await self._read(setup, collection, hits)
+            read = await self._read(replace(setup, reach=reach), collection, hits)
             milliseconds.append((time.perf_counter() - started) * 1000)
             scores.append(compare(question.answer, read, self.texts))
         chosen = {"reach": asdict(setup.reach), "ingestion": setup.config.model_dump() if setup.config else None}
@@ -263,7 +270,7 @@ class Bench:
             chunks = [hit.chunk for hit in setup.reach.worthy(hits)]
             return [(chunk.document.source, chunk.start_char, chunk.end_char) for chunk in chunks]
         found = await expand(
-            hits, store=self.services.store, collection=collection, window=setup.reach, max_chars=UNLIMITED
+            hits, store=self.services.store, collections=[collection], window=setup.reach, max_chars=UNLIMITED
         )
         return [(passage.document.source, passage.start_char, passage.end_char) for passage in found]
 

@@ -2,8 +2,9 @@
 
 python -m tests.benchmarks.judged [--part kept|tune] [--kind KIND] [--show] [--pages FOLDER]
 
-The 160 questions of tests/golden/answers/demo.jsonl are asked over the demo documents, and with --pages the 80 of
-service_public.jsonl over a folder of French administrative pages. Each says what a good answer must hold, what it must
+The 160 questions of tests/golden/answers/demo.jsonl are asked over the demo documents, 90 of trades_tune and 90 of
+trades_kept, a part each, over the nine documents that lie there, and with --pages the 80 of service_public.jsonl over a
+folder of French administrative pages. Each says what a good answer must hold, what it must
 not, and its longest sensible length; they were written by somebody who had not read the code. Follow-ups are asked in a
 conversation. A server with the extractive model is started for the run and ended after it.
 """
@@ -157,11 +158,14 @@ def main() -> None:
     arguments = parser.parse_args()
     console = Console(width=130)
     sets = [("demo", DEMO, GOLDEN / "demo.jsonl")]
+    sets += [(each.name, each / "docs", each / "questions.jsonl") for each in sorted(GOLDEN.glob("trades_*"))]
     if arguments.pages:
         sets.append(("pages", arguments.pages, GOLDEN / "service_public.jsonl"))
     judged: list[Judged] = []
     for name, folder, path in sets:
         cases = [case for case in read_cases(path, arguments.part) if arguments.kind in (None, case.kind)]
+        if not cases:
+            continue
         with (
             TemporaryDirectory(prefix="cw-", dir="/tmp") as home,
             run_server("--collection", name, "--ingest", str(folder), CAUSEWAY_HOME=home, DATABASE_URL="") as server,

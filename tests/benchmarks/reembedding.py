@@ -33,6 +33,7 @@ from tests.factories import make_chunk, make_document
 
 CHUNKS_A_DOCUMENT = 100
 OLD, NEW = "bundled", "turned"
+SEARCHES_AFTERWARDS, LONGEST_WAIT_SECONDS = 20, 60  # with the new model, however slow the machine is
 WORDS = (
     "oven furnace compressor pressure valve bakery butter flour sugar invoice supplier contract truck warehouse shift "
     "mechanic leak gas alarm sensor temperature humidity audit meeting budget customer complaint delivery pallet "
@@ -106,7 +107,7 @@ async def ask(services: Services, owner: str, question: str) -> tuple[str, list[
     """As every door does: the collection is read, and decides the model."""
     collection = await services.collections.open(owner, "moving")
     transformed, _ = await services.retrieval.transform(question)
-    query = await services.retrieval.plan(transformed, collection, {"strategy": "semantic", "rerank": False})
+    query = await services.retrieval.plan(transformed, [collection], {"strategy": "semantic", "rerank": False})
     found = await services.retrieval.search(query)
     assert not found.failed, found.failed
     return collection.embedding_model, [hit.chunk.content for hit in found.hits]
@@ -150,7 +151,10 @@ async def move_under_load(services: Services, collection: Collection, *, searche
         group.create_task(keep_uploading())
         await migration.run(services.embeddings.get(NEW))
         report.seconds = time.perf_counter() - started
-        await asyncio.sleep(1)  # searches with the new model
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LONGEST_WAIT_SECONDS):
+                while report.searches[NEW] < SEARCHES_AFTERWARDS:
+                    await asyncio.sleep(0.1)
         is_over.set()
     return report
 

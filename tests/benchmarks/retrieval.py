@@ -59,8 +59,7 @@ class Corpus:
     vectors: Matrix
     embeddings: Precomputed
 
-    def batches(self, size: int) -> Iterator[Batch]:
-        start = 0
+    def batches(self, size: int, *, start: int = 0) -> Iterator[Batch]:
         while start < size:
             end = min(start + BATCH, size)
             while end < size and self.passages[end].document == self.passages[end - 1].document:

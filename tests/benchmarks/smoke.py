@@ -1,6 +1,6 @@
-"""Run every benchmark once at its smallest size, two at a time, to see that it still runs; its figures mean nothing.
+"""Run every benchmark once at its smallest size, three at a time, to see that it still runs; its figures mean nothing.
 
-python -m tests.benchmarks.smoke [NAME…] [--at-once 2]
+python -m tests.benchmarks.smoke [NAME…] [--at-once 3]
 """
 
 import argparse
@@ -29,6 +29,8 @@ OURS = re.compile(r"(RAG|OPENAI|CAUSEWAY|LANGSMITH|LANGCHAIN|OTEL)_|(DATABASE_UR
 SMALLEST = {
     "streams": "--chunks 100 --questions 3 --streams 4 --rounds 1 --leaving 10",
     "outage": "--seconds 9 --away 1",
+    "fairness": "facets --seconds 1",
+    "soak": "--minutes 0.2 --every 0.08",
     "load": "--chunks 100 --seconds 3",
     "shedding": "--chunks 100 --seconds 1 --clients 1 4",
     "answers": "--rounds 1",
@@ -43,6 +45,8 @@ SMALLEST = {
     "page": "--visits 1",
     "estimate": "",
     "transformation": "--rounds 1",
+    "scale": "--sizes 100 --queries 2 --out OUT",
+    "fleet": "--documents 4 --workers 1",
     "reembedding": "--chunks 300 --searchers 1",
     "traversal": "--entities 500 --edges 1000 --mentions 1000 --walks 3 --stored 30",
     "verification": "",
@@ -105,7 +109,7 @@ def run_all(names: Sequence[str], *, at_once: int, report: Callable[[str], None]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(SMALLEST))
-    parser.add_argument("--at-once", type=int, default=2)
+    parser.add_argument("--at-once", type=int, default=3)
     given = parser.parse_args()
     if unknown := set(given.names) - set(SMALLEST):
         parser.error(f"no benchmarks: {', '.join(sorted(unknown))}")

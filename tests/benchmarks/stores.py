@@ -1,6 +1,6 @@
 """The same documents through every store: what each finds beside PostgreSQL, how long it takes, how long to fill it.
 
-python -m tests.benchmarks.stores [--data DIR …] [--stores postgres,chroma,chroma-server,typesense] [--queries N]
+python -m tests.benchmarks.stores [--data DIR …] [--stores postgres,chroma,milvus,…] [--queries N]
 
 DIR holds a dataset in BEIR's format; without one the demo documents are asked their golden questions. Typesense is the
 tests' contract server, which compares all vectors in Python: its times are no Typesense's.
@@ -40,6 +40,7 @@ from tests.benchmarks.datasets import DEMO, GOLDEN, Question
 from tests.benchmarks.measuring import percentile
 from tests.benchmarks.systems.databases import fresh_database, running_postgres
 from tests.chroma_server import run_chroma_server
+from tests.milvus_server import run_milvus_server
 from tests.typesense_server import KEY, TypesenseServer
 
 NEWEST = datetime(2026, 1, 1, tzinfo=UTC)  # ties go to the more recent document: the same one in every store
@@ -47,7 +48,7 @@ AT_ONCE = 500  # documents in a transaction
 SAME = UUID(int=1)
 FIRST = 5
 PATIENCE = 60  # seconds: no store is left out because the machine is busy
-POSTGRES, TYPESENSE = "postgres", "typesense"
+POSTGRES, MILVUS, TYPESENSE = "postgres", "milvus", "typesense"
 HYBRID, VECTORS, OWN_WORDS = "hybrid", "vectors", "hybrid, its own words"
 READINGS: Mapping[str, Mapping[str, Any]] = {
     HYBRID: {"strategy": "hybrid"},
@@ -124,6 +125,12 @@ def _chroma_server() -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
+def _milvus_server() -> Iterator[dict[str, Any]]:
+    with run_milvus_server() as url:
+        yield {"index": "milvus", "index_url": url}
+
+
+@contextmanager
 def _typesense() -> Iterator[dict[str, Any]]:
     with TypesenseServer() as server:
         yield {"index": "typesense", "index_url": server.url, "index_api_key": SecretStr(KEY)}
@@ -133,6 +140,8 @@ STORES: Mapping[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     POSTGRES: lambda: nullcontext({}),
     "chroma": lambda: nullcontext({"index": "chroma"}),
     "chroma-server": _chroma_server,
+    MILVUS: lambda: nullcontext({"index": "milvus"}),
+    "milvus-server": _milvus_server,
     TYPESENSE: _typesense,
 }
 
@@ -204,9 +213,10 @@ async def compare(
     async with AsyncExitStack() as stack:
         shelves = {store: await stack.enter_async_context(filled(store, material, server, model)) for store in stores}
         readings = {(store, name): Reading(shelves[store], READINGS[name]) for name in READINGS for store in stores}
-        if TYPESENSE in shelves:
-            own_words = {**READINGS[HYBRID], "fulltext_ranking": "index"}
-            readings[TYPESENSE, OWN_WORDS] = Reading(shelves[TYPESENSE], own_words)
+        own_words = {**READINGS[HYBRID], "fulltext_ranking": "index"}
+        for store in (MILVUS, TYPESENSE):
+            if store in shelves:
+                readings[store, OWN_WORDS] = Reading(shelves[store], own_words)
         for reading in readings.values():
             await Reading(reading.shelf, reading.overrides).ask(material.questions[0].text)  # what is slow but once
         for question in material.questions:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 
 from tests.api.scripted import asking
@@ -16,6 +17,15 @@ from tests.model_server import ModelServer
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser
+
+
+@pytest.fixture
+async def api(server: Server) -> AsyncIterator[httpx.AsyncClient]:
+    """Nothing is there when a test begins."""
+    async with httpx.AsyncClient(base_url=f"{server.url}/api/v1", timeout=30) as client:
+        for kept in (await client.get("/collections")).json()["collections"]:
+            await client.delete(f"/collections/{kept['name']}")
+        yield client
 
 
 @pytest.fixture(scope="module")

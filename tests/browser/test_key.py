@@ -74,6 +74,7 @@ async def test_the_page_asks_for_a_key_and_forgets_one_that_is_refused(
         await box.fill(key)
         await page.keyboard.press("Enter")
         await expect(box).to_have_value("")
+        await expect(dialog).to_contain_text("Cette clé n’est pas valide")
         assert await page.evaluate("sessionStorage.getItem('apiKey')") is None
     await box.fill(f" {keys.a} ")
     await page.get_by_role("button", name="Continuer").click()
@@ -107,3 +108,22 @@ async def test_the_shelf_asks_for_a_key_by_a_button(server: Server, page: "Page"
     await page.get_by_role("button", name="Continuer").click()
     await expect(page.locator("#locked")).to_be_hidden()
     await expect(page.locator("#collection")).to_be_disabled()  # of b, who has none
+
+
+async def test_a_new_owner_is_told_how_to_begin(server: Server, page: "Page", keys: Keys) -> None:
+    """R9.1 Without a collection: the page offers an upload, which makes one; a question is answered with that."""
+    await page.goto(server.url)
+    await page.evaluate("key => sessionStorage.setItem('apiKey', key)", keys.b)
+    await page.reload()
+    await expect(page.locator("#welcome")).to_contain_text("Importez vos premiers documents")
+    async with page.expect_file_chooser() as choosing:
+        await page.locator("#first-upload").click()
+    await page.locator("#question").fill(QUESTION)
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".notes .error")).to_contain_text("Importez les premiers")
+    await (await choosing.value).set_files(DEMO / "label-error-soleada.md")
+    await expect(page.locator("#documents li")).to_have_count(1, timeout=60_000)
+    await expect(page.locator("#collection")).to_have_value("demo")
+    await expect(page.locator("#welcome > p")).to_have_text(
+        "Interrogez vos documents. Chaque réponse cite ses sources."
+    )

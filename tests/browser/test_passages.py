@@ -131,8 +131,8 @@ async def test_all_of_it_can_be_done_with_keys(demo_server: Server, api: httpx.C
         await visited.page.keyboard.press(key)
         citation = answer["citations"][place]
         await expect(dialog.locator("#passage-count")).to_have_text(f"{place + 1}/{count}")
-        await expect(dialog.locator("li mark")).to_have_text(citation["quote"])
-        await expect(dialog.locator("li mark").first).to_be_in_viewport()
+        await expect(dialog.locator("mark")).to_have_text(citation["quote"])
+        await expect(dialog.locator("mark").first).to_be_in_viewport()
     await visited.page.keyboard.press("Escape")
     await expect(dialog).to_be_hidden()
     await expect(visited.page.locator("#examples button").first).to_be_focused()
@@ -174,7 +174,7 @@ async def test_another_version_is_not_marked(demo_server: Server, api: httpx.Cli
     index = next(place for place, cited in enumerate(answer["citations"]) if cited["filename"] == "hostil.md")
     visited = await visit(demo_server)
     dialog = await opened(visited, answer, index)
-    await expect(dialog.locator("li mark")).to_have_text(HOSTILE)
+    await expect(dialog.locator("p mark")).to_have_text(HOSTILE)
     await expect(dialog.locator("img, b")).to_have_count(0)
     await visited.page.keyboard.press("Escape")
 
@@ -215,6 +215,29 @@ async def test_the_original_is_downloaded(demo_server: Server, api: httpx.Client
     download = await waiting.value
     assert download.suggested_filename == "audit-entrepot-toulouse.pdf"
     assert is_same_file(await download.path(), DEMO / download.suggested_filename)
+
+
+async def test_markdown_is_rendered_with_the_quote_marked(demo_server: Server, api: httpx.Client, visit: Open) -> None:
+    """R8.3 Across its markup, exactly; its links leave the page without telling it, or are text."""
+    text = (
+        "# La Matraca\n\n## Costes\n\n- La **Matraca** costó *9 €* según [el acta](https://example.com/acta).\n"
+        "- [Otra](javascript:alert(1))\n\n| Pieza | Precio |\n|---|--:|\n| Muelle | 3 € |\n\n```\nparar()\n```\n"
+    )
+    stored(api, "matraca.md", text)
+    answer = asked(api, ("es", "passages", "¿Cuánto costó la Matraca?"))
+    index = next(place for place, cited in enumerate(answer["citations"]) if cited["filename"] == "matraca.md")
+    visited = await visit(demo_server, locale="es-ES")
+    dialog = await opened(visited, answer, index)
+    await expect(dialog.get_by_role("heading", level=4)).to_have_text("Costes")
+    await expect(dialog.locator("li").first).to_have_text("La Matraca costó 9 € según el acta.")
+    marked = "".join(await dialog.locator("mark").all_text_contents())
+    assert marked == "La Matraca costó 9 € según el acta."
+    link = dialog.get_by_role("link")
+    await expect(link).to_have_attribute("href", "https://example.com/acta")
+    await expect(link).to_have_attribute("rel", "noopener noreferrer nofollow")
+    await expect(dialog.locator("li").last).to_have_text("[Otra](javascript:alert(1))")
+    await expect(dialog.get_by_role("columnheader")).to_have_text(["Pieza", "Precio"])
+    await expect(dialog.locator("pre code")).to_have_text("parar()")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

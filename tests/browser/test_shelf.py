@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import httpx
@@ -12,7 +14,11 @@ import pytest
 from tests.browser.chromium import IN_CHROMIUM, Open, expect
 from tests.conftest import PATIENT, Server, run_server
 
+if TYPE_CHECKING:
+    from playwright.async_api import Route
+
 pytestmark = IN_CHROMIUM
+LISTED = re.compile(r"/conversations(\?|$)")
 PAGE = 50  # entries, as the API gives them
 # At once, as it comes about on a busy machine: the next question is asked before the dialog says that it is closed.
 CLOSE_AND_DELETE = """() => {
@@ -74,6 +80,33 @@ async def test_conversations_are_listed_as_one_scrolls(server: Server, api: http
     await expect(links).to_have_count(0)
 
 
+async def test_a_list_that_arrives_while_a_name_is_typed_waits_for_it(
+    server: Server, api: httpx.AsyncClient, visit: Open
+) -> None:
+    """R9.1 The field stays under the typing, the name arrives whole, and the list is then read again."""
+    await converse(api, "Boilers")
+    page = (await visit(server)).page
+    titles = page.locator("#conversations a")
+    await expect(titles).to_have_text(["Boilers"])
+    typing = asyncio.Event()
+
+    async def hold(route: "Route") -> None:
+        await typing.wait()
+        await route.continue_()
+
+    await page.route(LISTED, hold)
+    await page.evaluate("import('/static/state.js').then(({ state }) => state.emit('answered', {}))")
+    await page.get_by_role("button", name="Rename").click()
+    await page.keyboard.type("Boilers a")
+    async with page.expect_response(LISTED) as response:
+        typing.set()
+    await (await response.value).finished()
+    await page.keyboard.type("nd valves")
+    await converse(api, "Pumps")
+    await page.keyboard.press("Enter")
+    await expect(titles).to_have_text(["Pumps", "Boilers and valves"])
+
+
 async def test_a_conversation_is_chosen_renamed_and_deleted_by_keyboard(
     server: Server, api: httpx.AsyncClient, visit: Open
 ) -> None:
@@ -121,8 +154,9 @@ async def test_a_conversation_is_saved_as_markdown(
     link = page.locator("#conversations a")
     await expect(link).to_have_text("Why did the boiler stop")
     await link.hover()
+    await page.get_by_role("button", name="Share or export").click()
     async with page.expect_download() as downloading:
-        await page.get_by_role("button", name="Export as Markdown").click()
+        await page.get_by_role("button", name="Markdown").click()
     download = await downloading.value
     assert download.suggested_filename == "Why did the boiler stop.md"
     await download.save_as(tmp_path / "saved.md")

@@ -94,7 +94,7 @@ async def test_someone_brings_documents_asks_and_comes_back(
 
 async def bring_documents(page: "Page", album: Album) -> None:
     """Three are read, each step of it is said; the fourth cannot be, and says why."""
-    await expect(page.locator("#welcome p")).to_contain_text("Pregunte a sus documentos.")
+    await expect(page.locator("#welcome p")).to_contain_text("Suba sus primeros documentos")
     await expect(page.locator("#examples")).to_be_hidden()  # they are about the demo's documents
     await album.take(page, "welcome")
     await page.evaluate(WATCHING)
@@ -148,7 +148,7 @@ async def ask_in_three_languages(visited: Visit, album: Album) -> None:
     await album.take(page, "chain")
     await chain.locator(".mark").last.click()
     await expect(place).to_have_text(re.compile(r"yearly-review-2025\.md · lines? \d+"))
-    await expect(passage.locator("li mark").first).to_be_in_viewport()
+    await expect(passage.locator("mark").first).to_be_in_viewport()
     await album.take(page, "lines")
     await page.keyboard.press("Escape")
     await expect(chain.locator(".mark").last).to_be_focused()
@@ -210,8 +210,9 @@ async def keep_the_conversation(page: "Page", album: Album, folder: Path) -> Non
     await album.take(page, "come-back")
 
     await row.hover()
+    await row.get_by_role("button", name="Share or export").click()
     async with page.expect_download() as downloading:
-        await row.get_by_role("button", name="Export as Markdown").click()
+        await page.get_by_role("button", name="Markdown").click()
     await (await downloading.value).save_as(folder / "saved.md")
     saved = (folder / "saved.md").read_text()
     assert all(question in saved for question in (SALES, AUDIT, VALADOUR))
@@ -291,7 +292,7 @@ async def leave_nothing(page: "Page", album: Album) -> None:
     await page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     await expect(page.locator(".scroll li")).to_have_count(0)
     assert await empty(page, "#conversations") == '"No conversations yet"'
-    assert await empty(page, "#documents") == '"No documents yet. Upload some or drag them here."'
+    assert await empty(page, "#documents") == '"No documents yet. Upload files or a folder, or drag them here."'
     await album.take(page, "nothing-left")
 
 

@@ -31,7 +31,7 @@ async def test_markdown_is_shown_as_what_it_means(model_backed: Server, model: M
     model.script(Reply(MARKDOWN))
     visited = await visit(model_backed)
     answer = (await visited.answered(QUESTION)).locator(".answer")
-    await expect(answer.locator("h4")).to_have_text("Tins")
+    await expect(answer.locator("h3")).to_have_text("Tins")
     await expect(answer.locator("strong")).to_have_text("suspended")
     await expect(answer.locator("td")).to_have_text(["6,500 Dorada tins 1", "11"])
     await expect(answer.locator("td .mark, p .mark")).to_have_count(2)

@@ -8,9 +8,11 @@ from pydantic import SecretStr
 from graphrag.config.settings import Settings
 from graphrag.protocols import ChunkIndex
 from graphrag.stores.indexes.chroma import ChromaIndex
+from graphrag.stores.indexes.milvus import MilvusIndex
 from graphrag.stores.indexes.typesense import TypesenseIndex
 from tests.chroma_server import run_chroma_server
 from tests.conformance.toy_index import ToyIndex
+from tests.milvus_server import run_milvus_server
 from tests.typesense_server import KEY, TypesenseServer
 
 
@@ -36,6 +38,28 @@ def chroma_address() -> Iterator[str]:
 @pytest.fixture(scope="session")
 async def chroma_server(chroma_address: str) -> AsyncIterator[ChunkIndex]:
     index = ChromaIndex(Settings.from_environment(index_url=chroma_address))
+    await index.open()
+    yield index
+    await index.close()
+
+
+@pytest.fixture(scope="session")
+async def milvus_folder(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ChunkIndex]:
+    index = MilvusIndex(Settings.from_environment(home=tmp_path_factory.mktemp("milvus"), index_timeout_seconds=60))
+    await index.open()
+    yield index
+    await index.close()
+
+
+@pytest.fixture(scope="session")
+def milvus_address() -> Iterator[str]:
+    with run_milvus_server() as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+async def milvus_server(milvus_address: str) -> AsyncIterator[ChunkIndex]:
+    index = MilvusIndex(Settings.from_environment(index_url=milvus_address, index_timeout_seconds=60))
     await index.open()
     yield index
     await index.close()

@@ -7,4 +7,6 @@ INDEXES = [
     "typesense",
     pytest.param("chroma_folder", marks=pytest.mark.slow),
     pytest.param("chroma_server", marks=pytest.mark.slow),
+    pytest.param("milvus_folder", marks=pytest.mark.milvus),
+    pytest.param("milvus_server", marks=pytest.mark.milvus),
 ]

@@ -40,6 +40,14 @@ def _chroma_server(address: str) -> str:
     return f"Chroma {version('chromadb')} as `chroma run`, which calls itself {told}, in a process of its own"
 
 
+def _milvus_folder(_: object) -> str:
+    return f"Milvus Lite {version('milvus-lite')} in a folder"
+
+
+def _milvus_server(_: str) -> str:
+    return f"Milvus Lite {version('milvus-lite')} as `milvus-lite server`, in a process of its own"
+
+
 def _typesense(_: object) -> str:
     told = re.search(r"version ([\d.]+)", typesense_server.__doc__ or "")
     assert told
@@ -56,6 +64,8 @@ VERSIONS: Mapping[str, Callable[[Any], str]] = {
     "s3_server": _s3,
     "chroma_folder": _chroma_folder,
     "chroma_address": _chroma_server,
+    "milvus_folder": _milvus_folder,
+    "milvus_address": _milvus_server,
     "typesense_server": _typesense,
     "service": _chunkenizer,
 }

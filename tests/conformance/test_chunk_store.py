@@ -93,6 +93,22 @@ async def test_collection_metadata_is_stored(shelf: Shelf) -> None:
     assert (await shelf.store.configure_collection(configured, metadata={})).metadata == {}
 
 
+async def test_a_collection_is_renamed(shelf: Shelf) -> None:
+    """R9.3 with all that is in it; a name that another one has is refused, and a stranger renames none."""
+    await shelf.put("El horno H2 falló.")
+    owner, model = shelf.collection.owner_id, shelf.collection.embedding_model
+    renamed = await shelf.store.rename_collection(shelf.collection, "hornos")
+    assert (renamed.id, renamed.name) == (shelf.collection.id, "hornos")
+    assert await shelf.store.rename_collection(renamed, "hornos") == renamed
+    assert await shelf.found("horno") == ["El horno H2 falló."]
+    other = await shelf.store.create_collection(owner, "moldes", embedding_model=model)
+    with pytest.raises(CollectionExists):
+        await shelf.store.rename_collection(other, "hornos")
+    with pytest.raises(CollectionNotFound):
+        await shelf.store.rename_collection(replace(renamed, owner_id="somebody-else"), "mine")
+    assert [known.name for known in await shelf.store.list_collections(owner)] == ["hornos", "moldes"]
+
+
 async def test_document_metadata_is_stored(shelf: Shelf) -> None:
     """R9.3, R4.7 with each of its hits."""
     known = {"author": {"name": "Ñuño"}, "pages": [1, 2.5, None, True]}

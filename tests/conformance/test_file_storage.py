@@ -90,7 +90,7 @@ async def test_a_file_is_replaced(storage: FileStorage) -> None:
 
 async def test_missing_files_are_reported(storage: FileStorage) -> None:
     """R1.4"""
-    with pytest.raises(FileUnavailable, match="upload the document again") as caught:
+    with pytest.raises(FileUnavailable, match="delete the document and upload it again") as caught:
         await storage.get(KEY)
     assert (caught.value.code, caught.value.details) == ("file_unavailable", {"reason": "missing"})
     await storage.put(KEY, b"1")

@@ -12,9 +12,11 @@ import jsonschema
 import kubernetes_validate
 import pytest
 import yaml
+from prometheus_client import REGISTRY
 
 from api.cli.main import LazyCommand
 from graphrag.config.reference import known_variables
+from graphrag.observability import metrics  # noqa: F401 - registers them
 from tests.deploy.deployment import (
     KUBERNETES,
     commands,
@@ -66,6 +68,7 @@ def test_composes_services_are_hardened() -> None:
     """R4.8 No root file system that can be written, no capability, nothing to be gained; only the proxy is reached."""
     for name, service in compose()["services"].items():
         assert service["read_only"] is True, name
+        assert re.fullmatch(r"\d+[mg]", service["mem_limit"]), name
         assert service["cap_drop"] == ["ALL"], name
         assert service["security_opt"] == ["no-new-privileges:true"], name
         assert name == "postgres" or "cap_add" not in service
@@ -97,7 +100,36 @@ def test_services_wait_for_what_they_need() -> None:
 @pytest.mark.parametrize("name", sorted(manifests()))
 def test_manifests_are_valid(name: str) -> None:
     """R9.7 By Kubernetes' own schema; strictly: no field that it does not know."""
-    kubernetes_validate.validate(manifests()[name], kubernetes_validate.latest_version(), strict=True)
+    if manifests()[name]["kind"] == "PodMonitor":  # the Prometheus Operator's
+        assert _monitored_ports(name.partition("/")[2]) <= _ports(name.replace("PodMonitor", "Deployment"))
+    else:
+        kubernetes_validate.validate(manifests()[name], kubernetes_validate.latest_version(), strict=True)
+
+
+def _monitored_ports(name: str) -> set[str]:
+    spec = manifests()[f"PodMonitor/{name}"]["spec"]
+    assert set(spec) == {"selector", "podMetricsEndpoints"}
+    assert {endpoint["path"] for endpoint in spec["podMetricsEndpoints"]} == {"/metrics"}
+    return {endpoint["port"] for endpoint in spec["podMetricsEndpoints"]}
+
+
+def _ports(name: str) -> set[str]:
+    return {port["name"] for port in pods()[name]["containers"][0]["ports"]}
+
+
+def test_workers_scale_by_a_metric_that_there_is() -> None:
+    """R11 The length of the queue, which each process reports."""
+    (metric,) = manifests()["HorizontalPodAutoscaler/worker"]["spec"]["metrics"]
+    assert metric["external"]["metric"]["name"] in {found.name for found in REGISTRY.collect()}
+
+
+def test_the_workflow_that_publishes_the_image_is_valid() -> None:
+    """R9.7 By GitHub's own schema."""
+    vendored = files("check_jsonschema").joinpath("builtin_schemas", "vendor", "github-workflows.json")
+    schema = json.loads(vendored.read_text("utf-8"))
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "image.yml").read_text("utf-8"))
+    workflow["on"] = workflow.pop(True)  # which `on` is in YAML 1.1
+    jsonschema.validators.validator_for(schema)(schema).validate(workflow)
 
 
 def test_the_kustomization_knows_every_manifest() -> None:
@@ -130,7 +162,8 @@ def test_pods_may_do_nothing_that_they_need_not(name: str) -> None:
 def test_what_selects_pods_finds_them() -> None:
     """R9.7"""
     labels = [found["spec"]["template"]["metadata"]["labels"] for found in manifests().values() if _has_pods(found)]
-    for name in ("Service/api", "PodDisruptionBudget/api", "NetworkPolicy/api", "NetworkPolicy/worker"):
+    monitors = ("PodMonitor/api", "PodMonitor/worker")
+    for name in ("Service/api", "PodDisruptionBudget/api", "NetworkPolicy/api", "NetworkPolicy/worker", *monitors):
         spec = manifests()[name]["spec"]
         selector = spec.get("podSelector") or spec["selector"]
         assert selector.get("matchLabels", selector) in labels

@@ -3,8 +3,11 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import httpx
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -16,7 +19,7 @@ from graphrag.db.server_watch import answers
 from graphrag.errors import DatabaseUnavailable, DatabaseUnprepared
 from graphrag.observability.request_context import changed_context
 from tests.api.expectations import check_error
-from tests.conftest import run_server
+from tests.conftest import PATIENT, run_server
 from tests.own_postgres import OwnPostgres, run_postgres
 from tests.processes import unused_port
 
@@ -247,6 +250,68 @@ async def test_a_connection_is_given_back_by_who_is_told_to_end_meanwhile(postgr
         assert pool.get_stats()["pool_available"] == 2
     finally:
         await database.close()
+
+
+def test_a_frozen_database_costs_errors_and_no_data(own_postgres: OwnPostgres, tmp_path: Path) -> None:
+    """R11.1, 001.16 Who asks while PostgreSQL hangs gets a typed error in time, by each interface; an upload is stored
+    and indexed once; what was there is there, and as many as before are served.
+    """
+    ask = {"message": "What stopped oven H2?"}
+    environment = {"DATABASE_URL": own_postgres.url, "CAUSEWAY_HOME": str(tmp_path)} | PATIENT
+    with run_server(**environment) as server, server.client(**{"Accept-Language": "en"}) as client:
+
+        def upload(day: str) -> httpx.Response:
+            note = (f"{day}.txt", f"Oven H2 stopped on {day} because of its pump.".encode())
+            return client.post("/api/v1/documents", files=[("files", note)])
+
+        def search(_: int = 0) -> httpx.Response:
+            return client.post("/api/v1/search", json={"query": "oven H2"})
+
+        upload("Monday").raise_for_status()
+        known = {of["id"] for of in until_indexed(client, 1)}
+        kept = client.post("/api/v1/chat", json=ask).json()["conversation_id"]
+        messages = client.get(f"/api/v1/conversations/{kept}").json()
+        calls: dict[str, Callable[[], httpx.Response]] = {
+            "list": lambda: client.get("/api/v1/documents"),
+            "search": search,
+            "chat": lambda: client.post("/api/v1/chat", json=ask),
+            "stream": lambda: client.post("/api/v1/chat/stream", json=ask),
+            "upload": lambda: upload("Tuesday"),
+            "delete": lambda: client.delete(f"/api/v1/conversations/{kept}"),
+        }
+        own_postgres.freeze()
+        try:
+            with ThreadPoolExecutor(len(calls)) as pool:
+                began = time.monotonic()
+                answers_of = dict(zip(calls, pool.map(lambda call: call(), calls.values()), strict=True))
+                assert time.monotonic() - began < 2 * SIGN_SECONDS
+        finally:
+            own_postgres.thaw()
+        stored = answers_of.pop("upload")
+        assert (stored.status_code, stored.json()["indexing"]) == (202, "unavailable")
+        for answer in answers_of.values():
+            error = check_error(answer, 503, "database_unavailable")
+            assert "does not respond" in error["message"]
+        documents = until_indexed(client, 2)
+        assert known < {document["id"] for document in documents}
+        assert sorted(document["filename"] for document in documents) == ["Monday.txt", "Tuesday.txt"]
+        assert client.get(f"/api/v1/conversations/{kept}").json() == messages
+        with ThreadPoolExecutor(16) as pool:
+            assert {response.status_code for response in pool.map(search, range(32))} == {200}
+        for document in documents:  # the next test's database is the same
+            client.delete(f"/api/v1/documents/{document['id']}").raise_for_status()
+
+
+def until_indexed(client: httpx.Client, count: int) -> list[dict[str, Any]]:
+    """Return all documents as soon as so many are indexed."""
+    deadline = time.monotonic() + 3 * BACK_SECONDS
+    while True:
+        answer = client.get("/api/v1/documents")
+        documents = list(answer.json()["documents"]) if answer.is_success else []
+        if [of["status"] for of in documents].count("indexed") >= count:
+            return documents
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
 
 
 def test_the_service_starts_without_its_database(own_postgres: OwnPostgres, tmp_path: Path) -> None:

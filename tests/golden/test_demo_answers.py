@@ -15,6 +15,7 @@ from tests.conftest import DEMO, Server
 CASES: list[dict[str, Any]] = json.loads(Path(__file__).with_name("demo.json").read_text(encoding="utf-8"))
 ANSWERABLE = [case for case in CASES if case["relevant_documents"]]
 UNANSWERABLE = [case for case in CASES if not case["relevant_documents"]]
+LEAST_SUPPORTED = 0.97  # of statements
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +25,12 @@ def answers(demo_server: Server) -> dict[str, dict[str, Any]]:
             case["id"]: client.post("/api/chat", json={"message": case["query"]}).raise_for_status().json()
             for case in CASES
         }
+
+
+@pytest.fixture(scope="module")
+def statements(answers: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of all answers, as they were checked when they were given."""
+    return [statement for answer in answers.values() for statement in answer["statements"]]
 
 
 def read_demo(name: str) -> str:
@@ -82,6 +89,20 @@ def test_extractive_answers_are_supported(answers: dict[str, dict[str, Any]]) ->
     statuses = [citation["status"] for answer in answers.values() for citation in answer["citations"]]
     assert statuses
     assert set(statuses) == {"supported"}
+
+
+def test_what_extractive_answers_state_is_supported(statements: list[dict[str, Any]]) -> None:
+    """R8.4 Sentences, rows with their headers, labels of parts and what is computed of them."""
+    doubted = [
+        (each["statement"], each["status"], each.get("reasons")) for each in statements if each["status"] != "supported"
+    ]
+    assert len(statements) >= len(CASES)
+    assert len(doubted) <= (1 - LEAST_SUPPORTED) * len(statements), doubted
+
+
+def test_no_statement_with_a_mark_is_unsupported(statements: list[dict[str, Any]]) -> None:
+    """R8.4 What is cited is carried, in part at least."""
+    assert [each["statement"] for each in statements if each["status"] == "unsupported" and each["citations"]] == []
 
 
 def test_rise_of_december_is_computed_from_its_cells(answers: dict[str, dict[str, Any]]) -> None:

@@ -14,6 +14,8 @@ import psycopg
 import pytest
 
 from graphrag.config.settings import Settings
+from graphrag.db.identity import act_as
+from graphrag.db.migrate import APPLICATION_ROLE
 from graphrag.errors import CollectionNotFound, InvalidQuestion, MissingExtra
 from graphrag.ingestion.sources import SourceText
 from graphrag.langchain import CausewayRetriever, open_vector_store
@@ -262,12 +264,9 @@ async def test_view_of_nobody_is_empty(services: Services, owner: str, postgres:
     collection = await fill(services, owner, "notes")
 
     def rows(user: str, chosen: str) -> int:
-        with psycopg.connect(postgres, options="-c search_path=causeway,public") as connection:
-            connection.execute(
-                "SELECT set_config('role', 'causeway_app', true), set_config('app.user_id', %s, true),"
-                " set_config('app.collection_id', %s, true)",
-                [user, chosen],
-            )
+        with psycopg.connect(postgres) as connection:
+            act_as(connection, services.database.identity_key, APPLICATION_ROLE, user)
+            connection.execute("SELECT set_config('app.collection_id', %s, true)", [chosen])
             found = connection.execute("SELECT count(*) FROM langchain_chunks").fetchone()
         assert found is not None
         return int(found[0])

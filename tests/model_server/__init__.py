@@ -3,6 +3,7 @@
 from tests.model_server.behaviours import (
     Behaviour,
     Body,
+    CallTool,
     CutStream,
     Each,
     EmbeddingsBehaviour,
@@ -11,6 +12,7 @@ from tests.model_server.behaviours import (
     Garbage,
     Half,
     Hang,
+    Paced,
     Reply,
     Withhold,
 )
@@ -21,6 +23,7 @@ from tests.model_server.vectors import unit_vector
 __all__ = [
     "Behaviour",
     "Body",
+    "CallTool",
     "CutStream",
     "Each",
     "EmbeddingsBehaviour",
@@ -30,6 +33,7 @@ __all__ = [
     "Half",
     "Hang",
     "ModelServer",
+    "Paced",
     "RecordedRequest",
     "Reply",
     "Withhold",

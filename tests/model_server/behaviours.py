@@ -16,6 +16,30 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
+class CallTool:
+    """Calls a tool that the request offers; in OpenAI's contract alone, and never as a stream."""
+
+    name: str
+    arguments: Body
+
+
+@dataclass(slots=True)
+class Paced:
+    """Streams `text`, never more than `lead` words beyond those that the client has reported as received."""
+
+    text: str
+    lead: int = 3
+    received: str = ""
+
+    def receive(self, text: str) -> None:
+        """Report what the client has received since the last call."""
+        self.received += text
+
+    def may_write(self, words: int) -> bool:
+        return words <= len(self.received.split()) + self.lead
+
+
+@dataclass(frozen=True, slots=True)
 class Fail:
     status: int
     retry_after: int | None = None  # seconds
@@ -67,8 +91,8 @@ class Empty:
 class Each:
     """Another behaviour for each request, by its body."""
 
-    choose: "Callable[[Body], Reply | Fail | Hang | Garbage | CutStream | Withhold]"
+    choose: "Callable[[Body], Reply | CallTool | Paced | Fail | Hang | Garbage | CutStream | Withhold]"
 
 
-Behaviour = Reply | Fail | Hang | Garbage | CutStream | Withhold | Each
+Behaviour = Reply | CallTool | Paced | Fail | Hang | Garbage | CutStream | Withhold | Each
 EmbeddingsBehaviour = Fail | Hang | Garbage | Half | Empty

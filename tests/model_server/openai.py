@@ -57,6 +57,16 @@ class OpenAI:
         return _event({"error": {"message": message, "type": "server_error", "param": None, "code": None}})
 
 
+def call_tool(request: RecordedRequest, name: str, arguments: Body) -> Body:
+    offered = [tool["function"]["name"] for tool in request.body.get("tools", ())]
+    require(name in offered, f"There is no tool {name!r}")
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    call = {"id": f"call_{uuid.uuid4().hex}", "type": "function", "function": function}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "tool_calls"}
+    return {**_head(request, "chat.completion"), "choices": [choice], "usage": _usage(request.body, [])}
+
+
 def _reason(is_withheld: bool) -> str:
     return "content_filter" if is_withheld else "stop"
 

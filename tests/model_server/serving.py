@@ -20,6 +20,7 @@ from tests.model_server import gemini, ollama, openai
 from tests.model_server.behaviours import (
     Behaviour,
     Body,
+    CallTool,
     CutStream,
     Each,
     EmbeddingsBehaviour,
@@ -28,6 +29,7 @@ from tests.model_server.behaviours import (
     Garbage,
     Half,
     Hang,
+    Paced,
     Reply,
     Withhold,
 )
@@ -130,6 +132,8 @@ class ModelServer:
         match behaviour:
             case Each(choose):
                 return self._perform(choose(asked.body), asked, contract)
+            case CallTool(name, arguments):
+                return JSONResponse(openai.call_tool(asked, name, arguments))
             case Fail(status, retry_after, message):
                 return contract.error(status, message or f"Scripted failure {status}", retry_after)
             case Hang(seconds):
@@ -143,6 +147,8 @@ class ModelServer:
                 if contract.wants_stream(asked):
                     return self._watched(_streamed(contract, _stream(contract, asked, words, 0, is_withheld=True)))
                 return JSONResponse(contract.whole(asked, words, is_withheld=True))
+            case Paced(text):
+                return self._watched(_streamed(contract, _stream(contract, asked, split_words(text), behaviour)))
             case Reply(text, delay):
                 words = split_words(text if isinstance(text, str) else text(asked.body))
                 if contract.wants_stream(asked):
@@ -250,9 +256,14 @@ def _streamed(contract: Contract, events: AsyncIterator[str]) -> Response:
 
 
 async def _stream(
-    contract: Contract, asked: RecordedRequest, words: Sequence[str], delay_seconds: float, *, is_withheld: bool = False
+    contract: Contract,
+    asked: RecordedRequest,
+    words: Sequence[str],
+    pace: float | Paced,
+    *,
+    is_withheld: bool = False,
 ) -> AsyncIterator[str]:
-    async for event in _words(contract, asked, words, delay_seconds):
+    async for event in _words(contract, asked, words, pace):
         yield event
     yield contract.end(asked, words, is_withheld=is_withheld)
 
@@ -263,7 +274,7 @@ async def _half(answer: str) -> AsyncIterator[str]:
 
 
 async def _cut_stream(contract: Contract, asked: RecordedRequest, cut: CutStream) -> AsyncIterator[str]:
-    async for event in _words(contract, asked, split_words(cut.text)[: cut.after_tokens], delay_seconds=0):
+    async for event in _words(contract, asked, split_words(cut.text)[: cut.after_tokens], 0):
         yield event
     match cut.ending:
         case "drop":
@@ -275,10 +286,15 @@ async def _cut_stream(contract: Contract, asked: RecordedRequest, cut: CutStream
 
 
 async def _words(
-    contract: Contract, asked: RecordedRequest, words: Sequence[str], delay_seconds: float
+    contract: Contract, asked: RecordedRequest, words: Sequence[str], pace: float | Paced
 ) -> AsyncIterator[str]:
+    """Wait before each word: so many seconds, or for the client."""
     if head := contract.head(asked):
         yield head
-    for word in words:
-        await asyncio.sleep(delay_seconds)
+    for number, word in enumerate(words, start=1):
+        if isinstance(pace, Paced):
+            while not pace.may_write(number):
+                await asyncio.sleep(0.002)
+        else:
+            await asyncio.sleep(pace)
         yield contract.word(asked, word)

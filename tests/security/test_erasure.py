@@ -66,6 +66,8 @@ EXPIRED = """
     SELECT table_name FROM information_schema.columns WHERE table_schema = 'causeway' AND column_name = 'collection_id'
     INTERSECT
     SELECT table_name FROM information_schema.tables WHERE table_schema = 'causeway' AND table_type = 'BASE TABLE'
+    EXCEPT
+    SELECT relname FROM pg_class WHERE relispartition  -- updated through its table
 """
 
 

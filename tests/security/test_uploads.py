@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.api.expectations import check_error_body
+from tests.api.expectations import check_error, check_error_body
 from tests.api.uploads import finished
 from tests.conftest import Server, run_server
 from tests.graphrag.parsers.documents import make_docx, make_every_format, make_pdf, part, with_part
@@ -44,6 +44,28 @@ def uploaded(api: httpx.Client, name: str, data: bytes) -> dict[str, Any]:
     return finished(api, made["id"]) if made["id"] else dict(made)
 
 
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("es", "El nombre del archivo es demasiado largo: como máximo 255 bytes. Acórtelo."),
+        ("fr", "Le nom du fichier est trop long : 255 octets au maximum. Raccourcissez-le."),
+        ("en", "The file's name is too long: at most 255 bytes. Shorten it."),
+    ],
+)
+def test_a_file_s_name_has_a_limit_of_bytes(api: httpx.Client, language: str, words: str) -> None:
+    """Security 9: as file systems have it; one that is longer is refused, with its upload."""
+    longest = f"{'ñ' * 125}a.txt"
+    made = uploaded(api, longest, WORDS.encode())
+    assert (len(longest.encode()), made["status"], made["filename"]) == (255, "indexed", longest)
+    files = {"files": (f"b{longest}", WORDS.encode())}
+    error = check_error(
+        api.post("/documents", files=files, headers={"Accept-Language": language}), 400, "unreadable_document"
+    )
+    assert (error["message"], error["details"]) == (words, {"reason": "name_too_long", "limit": 255})
+    replaced = api.put(f"/documents/{made['id']}", files={"file": (f"b{longest}", WORDS.encode())})
+    check_error(replaced, 400, "unreadable_document")
+
+
 HOSTILE = {
     "bomb.docx": (with_bomb(make_docx(), WORD, declared=24), "too_large"),
     "bomb.xlsx": (with_bomb(make_every_format()["a.xlsx"], PARTS["a.xlsx"], declared=1_000_000_000), "too_large"),
@@ -55,7 +77,7 @@ HOSTILE = {
     "empty.txt": (b"", "empty"),
     "blank.md": (b" \n\t\n", "empty"),
     "program.pdf": (b"MZ\x90\x00" + bytes(range(256)) * 40, "unsupported"),
-    "huge.txt": (b"a" * 10_000_001, "too_large"),
+    "huge.txt": (b"a" * 100_000_001, "too_large"),
 }
 
 

@@ -21,6 +21,7 @@ from langchain_core.messages import HumanMessage
 from agent.context import Context
 from agent.graph import graph
 from agent.output.events import answer
+from agent.state import Output
 from graphrag.config.settings import RetrievalConfig
 from graphrag.ingestion.bulk import Loading
 from graphrag.ingestion.sources import find_files
@@ -121,6 +122,13 @@ def go_on(studio: httpx.Client, thread: str, **values: Any) -> dict[str, Any]:
     body = {"assistant_id": "causeway", **values}
     state: dict[str, Any] = studio.post(f"{thread}/runs/wait", json=body).raise_for_status().json()
     return state
+
+
+def searched(studio: httpx.Client, thread: str, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """The collection that the thread's last run searched."""
+    state = studio.get(f"{thread}/state", headers=headers).raise_for_status().json()
+    (collection,) = state["values"]["collections"]
+    return dict(collection)
 
 
 def shown(state: Mapping[str, Any]) -> tuple[str, Sequence[Any], Sequence[Any]]:
@@ -233,23 +241,23 @@ def test_a_run_chooses_among_the_services_models(studio: httpx.Client) -> None:
     assert any("openai:nobody's" in warning for warning in state["warnings"])
 
 
-def test_identity_is_not_the_clients_to_choose(studio: httpx.Client) -> None:
+def test_identity_is_not_the_clients_to_choose(studio: httpx.Client, thread: str) -> None:
     """Security 7: owner_id is no field of the context that Studio accepts."""
-    state = run(studio, QUESTIONS[0], collection="demo", owner_id="somebody else")
-    assert state["collection"]["owner_id"] == LOCAL_OWNER
+    go_on(studio, thread, input=ASKED, context={"collection": "demo", "owner_id": "somebody else"})
+    assert searched(studio, thread)["owner_id"] == LOCAL_OWNER
 
 
 @pytest.mark.parametrize("name", ["owner_id", "services", "opened", "langgraph_auth_user"])
-def test_nor_in_the_older_way(studio: httpx.Client, name: str) -> None:
+def test_nor_in_the_older_way(studio: httpx.Client, thread: str, name: str) -> None:
     """Security 7: `configurable` was there before the context; it changes nothing either."""
     body = {
         "assistant_id": "causeway",
         "input": {"messages": [{"role": "user", "content": QUESTIONS[0]}]},
         "config": {"configurable": {name: {"owner_id": "somebody else", "identity": "somebody else"}}},
     }
-    response = studio.post("/runs/wait", json=body)
+    response = studio.post(f"{thread}/runs/wait", json=body)
     if response.is_success:
-        assert response.json()["collection"]["owner_id"] == LOCAL_OWNER
+        assert searched(studio, thread)["owner_id"] == LOCAL_OWNER
     else:
         assert response.status_code == 422
 
@@ -271,7 +279,8 @@ def test_schemas_are_readable(studio: httpx.Client) -> None:
     schemas = studio.get(f"/assistants/{assistant['assistant_id']}/schemas").raise_for_status().json()
     fields = schemas["context_schema"]["properties"]
     assert set(fields) == {
-        "collection", "rag_enabled", "filters", "retrieval", "rerank", "top_k", "chat_model", "instructions",
+        "collection", "collections", "rag_enabled", "filters", "retrieval", "rerank", "top_k", "chat_model",
+        "instructions",
     }  # fmt: skip
     assert all(field["description"] for field in fields.values())
     assert {name for field in fields.values() for name in field["langgraph_nodes"]} < set(graph.nodes)
@@ -282,7 +291,32 @@ def test_schemas_are_readable(studio: httpx.Client) -> None:
     assert set(fields["filters"]["properties"]) == set(KNOWN)
     state = schemas["output_schema"]["properties"]
     assert all(field["description"] for name, field in state.items() if name != "messages")
+    assert set(state) == set(Output.__annotations__)
     assert set(schemas["input_schema"]["properties"]) == {"messages"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "context", "told"),
+    [
+        ({"messages": []}, {}, "Send the question as messages"),
+        ({}, {}, "Send the question as messages"),
+        ({"messages": [{"role": "user", "content": " "}]}, {}, "The question is empty: write one."),
+        ({"messages": [{"role": "user", "content": "x" * 100_000}]}, {}, "shorten it"),
+        ({"messages": 5}, {}, "Send the question as messages"),
+        ({"messages": [{"text": "Why?"}]}, {}, "Send the question as messages"),
+        (ASKED, {"collection": "nowhere"}, "There is no collection 'nowhere'. Known: demo."),
+        (ASKED, {"collection": 5}, "collection: Input should be a valid string"),
+        (ASKED, {"top_k": 1000}, "top_k: Input should be less than or equal to 50"),
+    ],
+    ids=["no message", "nothing", "blank", "long", "no list", "no message's form", "unknown", "number", "too many"],
+)
+def test_wrong_input_is_answered_with_the_way_out(
+    studio: httpx.Client, asked: dict[str, Any], context: dict[str, Any], told: str
+) -> None:
+    """R8.4 Studio shows a sentence, not that an internal error occurred."""
+    error = go_on(studio, "", input=asked, context=context)["__error__"]
+    assert told in error["message"]
+    assert "errors.pydantic.dev" not in error["message"]
 
 
 def test_nothing_is_sent_elsewhere(studio: httpx.Client, outside: socket.socket) -> None:

@@ -11,7 +11,7 @@ from graphrag.ingestion.sources import find_files
 from graphrag.services import Services
 from tests.api.identities import Keys, make_keys, shown
 from tests.conftest import DEMO, with_services
-from tests.studio.test_langgraph_dev import LANGGRAPH, running
+from tests.studio.test_langgraph_dev import LANGGRAPH, running, searched
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not LANGGRAPH, reason="needs the extra studio")]
 NOTES = DEMO / "label-error-soleada.md"
@@ -50,13 +50,18 @@ def run(studio: httpx.Client, key: str, path: str = "/runs/wait", **body: Any) -
     return studio.post(path, json=asked | body, headers=shown(key))
 
 
+def make_thread(studio: httpx.Client, key: str) -> str:
+    """The path of a new one."""
+    return f"/threads/{studio.post('/threads', json={}, headers=shown(key)).raise_for_status().json()['thread_id']}"
+
+
 def test_each_key_finds_its_owners_documents(studio: httpx.Client, keys: Keys) -> None:
     """Security 7: Studio passes the same function."""
-    of_a, of_b = (run(studio, key).raise_for_status().json() for key in (keys.a, keys.b))
-    assert of_a["collection"]["owner_id"] == keys.owner_a
-    assert of_a["passages"]
-    assert of_b["collection"]["owner_id"] == keys.owner_b
-    assert not of_b["passages"]
+    of_a, of_b = make_thread(studio, keys.a), make_thread(studio, keys.b)
+    assert run(studio, keys.a, f"{of_a}/runs/wait").raise_for_status().json()["passages"]
+    assert not run(studio, keys.b, f"{of_b}/runs/wait").raise_for_status().json()["passages"]
+    assert searched(studio, of_a, shown(keys.a))["owner_id"] == keys.owner_a
+    assert searched(studio, of_b, shown(keys.b))["owner_id"] == keys.owner_b
 
 
 @pytest.mark.parametrize("what", ["owner_id", "opened", "services"])
@@ -68,8 +73,10 @@ def test_the_context_names_no_other_owner(studio: httpx.Client, keys: Keys, what
         "services": {"settings": {}},
     }
     named = {what: values[what]}
-    for response in (run(studio, keys.b, context=named), run(studio, keys.b, config={"configurable": named})):
-        assert response.json()["collection"]["owner_id"] == keys.owner_b
+    for given in ({"context": named}, {"config": {"configurable": named}}):
+        place = make_thread(studio, keys.b)
+        run(studio, keys.b, f"{place}/runs/wait", **given)
+        assert searched(studio, place, shown(keys.b))["owner_id"] == keys.owner_b
 
 
 @pytest.mark.parametrize("kind", ["revoked", "expired", "unknown", "malformed"])
@@ -110,13 +117,14 @@ def test_a_key_that_may_not_read_asks_nothing(studio: httpx.Client, keys: Keys) 
 
 def test_threads_are_their_owners(studio: httpx.Client, keys: Keys) -> None:
     """Security 4: B sees, asks, changes and deletes nothing of A's, in the words of an unknown id."""
-    thread = studio.post("/threads", json={}, headers=shown(keys.a)).raise_for_status().json()["thread_id"]
-    place, unknown = f"/threads/{thread}", "/threads/00000000-0000-4000-8000-000000000001"
+    place = make_thread(studio, keys.a)
+    thread, unknown = place.rpartition("/")[2], "/threads/00000000-0000-4000-8000-000000000001"
     assert run(studio, keys.a, f"{place}/runs/wait").is_success
     assert thread in {
         found["thread_id"] for found in studio.post("/threads/search", json={}, headers=shown(keys.a)).json()
     }
-    assert studio.post("/threads/search", json={}, headers=shown(keys.b)).json() == []
+    of_b = studio.post("/threads/search", json={}, headers=shown(keys.b)).json()
+    assert {found["metadata"]["owner"] for found in of_b} <= {keys.owner_b}
     for method, tail, body in (
         ("GET", "", None),
         ("GET", "/state", None),
@@ -141,11 +149,11 @@ def test_threads_are_their_owners(studio: httpx.Client, keys: Keys) -> None:
 
 def test_a_thread_is_not_edited_into_anothers_collection(studio: httpx.Client, keys: Keys) -> None:
     """Security 7: which collection is searched, and whose, is found out anew; nobody writes it into the state."""
-    foreign = run(studio, keys.a).json()["collection"]
-    thread = studio.post("/threads", json={}, headers=shown(keys.b)).raise_for_status().json()["thread_id"]
-    place = f"/threads/{thread}"
+    of_a, place = make_thread(studio, keys.a), make_thread(studio, keys.b)
+    run(studio, keys.a, f"{of_a}/runs/wait")
+    foreign = searched(studio, of_a, shown(keys.a))
     run(studio, keys.b, f"{place}/runs/wait", interrupt_before=["rerank"])
-    values = {"collection": foreign}
+    values = {"collections": [foreign]}
     edited = studio.post(f"{place}/state", json={"values": values}, headers=shown(keys.b))
     assert not edited.is_success
     told = run(studio, keys.b, f"{place}/runs/wait", input=None, command={"update": values})

@@ -1,11 +1,11 @@
 // Evaluations of a collection: starting, progress, results, comparison, trend.
-import { attempt, call, download, readAll } from "../api.js";
+import { attempt, call, download } from "../api.js";
 import { joined, make } from "../elements.js";
 import { duration, phrase, words } from "../words.js";
 import { addressOf, read, write } from "./address.js";
 import { trendChart } from "./charts.js";
 import { actionButton, decimal, field, moment, select, table } from "./elements.js";
-import { Options, display } from "./options.js";
+import { Options, display, readAll } from "./options.js";
 
 const SHOWN = ["hit@1", "mrr@10", "ndcg@10", "recall@5", "faithfulness", "faithfulness_estimate", "citation_recall"];
 const IN_TREND = ["mrr@10", "recall@5", "faithfulness", "faithfulness_estimate"];

@@ -1,10 +1,10 @@
 // Golden cases: suggestions to accept, change or reject, and the cases of the collection.
-import { attempt, call, readAll } from "../api.js";
+import { attempt, call } from "../api.js";
 import { make } from "../elements.js";
 import { words } from "../words.js";
 import { read, write } from "./address.js";
 import { actionButton, field, select } from "./elements.js";
-import { collectionChoice } from "./options.js";
+import { collectionChoice, readAll } from "./options.js";
 
 const CATEGORIES = ["factual", "causal", "temporal", "multi_part"];
 const DIFFICULTIES = ["easy", "medium", "hard"];

@@ -1,8 +1,18 @@
 // The form of one configuration, built from the JSON Schemas that the API returns.
-import { attempt, call, readAll } from "../api.js";
+import { attempt, call, readPages } from "../api.js";
 import { make } from "../elements.js";
 import { words } from "../words.js";
 import { field, select } from "./elements.js";
+
+// The first `max` entries of a list; `name` is their field in its pages.
+export async function readAll(path, name, query, max = 1000) {
+  const found = [];
+  for await (const page of readPages(path, { query })) {
+    found.push(...page[name]);
+    if (found.length >= max) break;
+  }
+  return found;
+}
 
 export const readCollections = async () => (await readAll("/collections", "collections")).map(({ name }) => name);
 

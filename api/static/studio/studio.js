@@ -2,6 +2,7 @@
 import { attempt } from "../api.js";
 import { startAppearance } from "../appearance.js";
 import { make } from "../elements.js";
+import { showSession } from "../session.js";
 import { state } from "../state.js";
 import { words } from "../words.js";
 import { read } from "./address.js";
@@ -26,3 +27,4 @@ async function show() {
 document.querySelector(`[data-view="${name}"]`).ariaCurrent = "page";
 state.on("language", () => attempt(show));
 startAppearance();
+showSession();

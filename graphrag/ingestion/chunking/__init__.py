@@ -1,5 +1,6 @@
 """Chunking of a parsed text by its strategy: small chunks, their parents and their source locations."""
 
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -7,6 +8,7 @@ from operator import itemgetter
 from typing import TypeVar
 
 from graphrag.config.settings import PACKAGES, IngestionConfig, has_splitter
+from graphrag.errors import UnreadableDocument
 from graphrag.ingestion.chunking.division import (
     DIVISIONS,
     Division,
@@ -48,9 +50,18 @@ class Chunked:
 
 
 def chunk_document(
-    parsed: ParsedText, *, title: str, config: IngestionConfig, count_tokens: TokenCounter, embed: Embed | None
+    parsed: ParsedText,
+    *,
+    title: str,
+    config: IngestionConfig,
+    count_tokens: TokenCounter,
+    embed: Embed | None,
+    most: int = sys.maxsize,
 ) -> Chunked:
-    """Divide a document into chunks, at least one if its text is not empty; `embed` allows division by meaning."""
+    """Divide a document into chunks, at least one if its text is not empty; `embed` allows division by meaning.
+
+    Raises UnreadableDocument where it has more than `most`.
+    """
     strategy = resolve(parsed, config.chunking, can_embed=embed is not None)
     if strategy == "none":
         return Chunked(strategy, _placed(parsed, [ChunkSpan(0, len(parsed.text), 0, title)]))
@@ -70,6 +81,8 @@ def chunk_document(
         max_tokens=max_tokens,
         overlap_tokens=0 if is_small or strategy == "rows" else config.chunk_overlap_tokens,
     )
+    if len(spans) > most:
+        raise UnreadableDocument(f"the document has more than {most:,} chunks", reason="too_many_chunks")
     if is_small:
         spans = _with_parents(spans, division, config.parent_child_chars)
     return Chunked(strategy, _placed(parsed, spans))

@@ -18,6 +18,7 @@ _PARAGRAPH_END = re.compile(r"\n\s*\n")
 _WORD_END = re.compile(r"\s+")
 SECTION_CHARS = (200, 8_000)  # of sections that are worth chunks of their own, in the median
 FEWEST_SECTIONS = 3
+HEADING_LEVELS = 6  # of Markdown and HTML
 SHORT_LINE_CHARS = 200  # text with shorter paragraphs is a list of notes rather than prose
 DIPS = 0.2  # of the places between sentences are taken to be changes of subject, where the meaning differs most
 NEIGHBOURS = 2  # sentences on either side that are compared
@@ -214,10 +215,11 @@ def _beginnings(parsed: ParsedText, pieces: Sequence[Piece], division: Division,
 
 
 def _before_headings(text: str, pieces: Sequence[Piece], start: int, index: int, headings: Set[int]) -> int:
+    """Return the place of the headings over a piece; its own where there are too many to be over anything."""
     end = index
-    while end - 1 > start and _is_heading(text, pieces[end - 1].span, headings):
+    while end - 1 > start and index - end <= HEADING_LEVELS and _is_heading(text, pieces[end - 1].span, headings):
         end -= 1
-    return end
+    return end if index - end <= HEADING_LEVELS else index
 
 
 def _is_heading(text: str, span: Span, headings: Set[int]) -> bool:

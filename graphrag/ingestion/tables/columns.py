@@ -61,6 +61,7 @@ _CODE = frozenset(
 _PER = re.compile(r"(?:[€$£]|eur|usd|gbp)\s*/|/\s*(?:kg|t|l|h|ud|u|m2|m3|hora|heure|hour|unidad|unite|unit)\b")
 _WORDS = re.compile(r"[a-z]+")
 _FEWEST_CODES = 5
+MOST_GAPS = 1.5  # numbers from the first to the last of counted ones, for each that is there
 _CODE_DIGITS = 9
 
 
@@ -91,14 +92,15 @@ def says_what_is_measured(name: str) -> bool:
 
 
 def _are_codes(values: Sequence[Number]) -> bool:
-    """Years; or as many different whole numbers as cells, counted up by one or long and of one length."""
+    """Years; or as many different whole numbers as cells, counted up (a few may lack) or long and of one length."""
     if not all(isinstance(value, int) for value in values):
         return False
     if all(1990 <= value <= 2040 for value in values):
         return True
     if len(values) < _FEWEST_CODES or len(set(values)) < len(values):
         return False
-    are_counted = all(after - before == 1 for before, after in pairwise(values))
+    is_rising = all(before < after for before, after in pairwise(values))
+    are_counted = is_rising and values[-1] - values[0] < MOST_GAPS * len(values)
     lengths = {len(str(abs(value))) for value in values}
     return are_counted or (len(lengths) == 1 and lengths.pop() >= _CODE_DIGITS)
 

@@ -248,14 +248,7 @@ def with_computed(parsed: ParsedText, *, language: str) -> ParsedText:
     grids = [_grid(parsed, table, language) for table in _joined(parsed.tables) if table.rows]
     times = {start: time for grid in grids for start, time in grid.times()}
     locations = tuple(
-        SourceLocation(
-            location.start_char,
-            location.end_char,
-            location.page,
-            location.sheet,
-            location.cells,
-            times[location.start_char],
-        )
+        replace(location, temporal=times[location.start_char])
         if location.temporal is None and location.cells and location.start_char in times
         else location
         for location in parsed.locations

@@ -3,8 +3,9 @@
 import io
 import json
 import re
+import zipfile
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -37,7 +38,7 @@ MONTH = {"es": "Mes", "fr": "Mois", "en": "Month"}
 YEAR = {"es": "Año", "fr": "Année", "en": "Year"}
 KIND = {"es": "Tipo", "fr": "Type", "en": "Type"}
 VALUE = {"es": "Valor", "fr": "Valeur", "en": "Value"}
-_NUMBERING = re.compile(r"(?:n[º°o.]+|num(?:ero)?|number|id|ref(?:erenc\w+)?|code?|codigo)\b|#")
+_NUMBERING = re.compile(r"(?:n[º°o.]+|num(?:ero)?|number|id|ref(?:erenc\w+)?|code?|codigo)(?!\w)|#")
 _SERIES = re.compile(r"(\D{0,20}?)\s*(\d{1,4})")
 
 Integers = NDArray[np.int32]
@@ -68,6 +69,18 @@ class TypedColumn:
     @property
     def is_text(self) -> bool:
         return self.role is None and not self.is_time
+
+    def is_complete(self, rows: tuple[int]) -> bool:
+        """Return whether it has as many cells, each with its text, and values of the types that it declares."""
+        arrays = (self.codes, self.numbers, self.first_days, self.last_days)
+        texts = (self.header, self.unit, *self.texts)
+        return (
+            all(array.shape == rows for array in arrays)
+            and self.numbers.dtype == np.float64
+            and all(days.dtype == np.int32 for days in (self.first_days, self.last_days))
+            and all(isinstance(text, str) for text in texts)
+            and _are_within(self.codes, 0, len(self.texts) - 1)
+        )
 
     def cell(self, row: int) -> str:
         return self.texts[int(self.codes[row])]
@@ -143,6 +156,34 @@ class TypedTable:
             ]
             return cls(language, is_sheet, about, columns, starts, arrays["ends"], arrays["chunks"])
 
+    @classmethod
+    def from_untrusted_bytes(cls, data: bytes, *, characters: int, chunks: int) -> "TypedTable":
+        """Read a table of a text of so many characters and chunks. Raises ValueError where `to_bytes` writes no such.
+
+        Its arrays are not compressed, so they are no larger than the data.
+        """
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = archive.infolist()
+        is_stored = all(entry.compress_type == zipfile.ZIP_STORED for entry in entries)
+        if not is_stored or sum(entry.file_size for entry in entries) > len(data):
+            raise ValueError("a table's arrays are compressed")
+        table = cls.from_bytes(data)
+        rows = (len(table),)
+        is_within = (
+            table.starts.shape == table.ends.shape == table.chunks.shape == rows
+            and _are_within(table.starts, 0, characters)
+            and _are_within(table.ends, 0, characters)
+            and _are_within(table.chunks, 0, chunks - 1)
+            and all(column.is_complete(rows) for column in table.columns)
+        )
+        if not (is_within and isinstance(table.language, str) and isinstance(table.about, str)):
+            raise ValueError("a table has cells or rows that are not there")
+        return table
+
+
+def _are_within(numbers: Integers, least: int, most: int) -> bool:
+    return numbers.dtype == np.int32 and bool(((least <= numbers) & (numbers <= most)).all())
+
 
 @dataclass(frozen=True, slots=True)
 class _Row:
@@ -202,22 +243,32 @@ def _typed_table(
 ) -> TypedTable | None:
     year = _year_of(about)
     if len({row.group for row in rows}) > 1:
-        headers = (*headers, (SHEET if is_sheet else SECTION).get(language, SHEET["en"]))
-        rows = [replace(row, values=(*row.values, row.group)) for row in rows]
+        header, names = _group_column({row.group for row in rows}, is_sheet, language)
+        headers = (*headers, header)
+        rows = [replace(row, values=(*row.values, names[row.group])) for row in rows]
     rows = _filled(rows)
     model = _model(headers, rows)
-    totals = total_rows(model, type_columns(model, language=language, year=year))
-    rows = [row for number, row in enumerate(rows) if number not in totals]
+    read = type_columns(model, language=language, year=year)
+    if totals := total_rows(model, read):
+        rows = [row for number, row in enumerate(rows) if number not in totals]
     if len(rows) < FEWEST_ROWS:
         return None
-    headers, rows = _unpivoted(headers, rows, language)
-    columns = [
-        _typed_column(column, [row.values[place] for row in rows], year)
-        for place, column in enumerate(type_columns(_model(headers, rows), language=language, year=year))
-    ]
+    headers, unpivoted = _unpivoted(headers, rows, language)
+    if totals or unpivoted is not rows:
+        rows = unpivoted
+        read = type_columns(_model(headers, rows), language=language, year=year)
+    columns = [_typed_column(column, [row.values[place] for row in rows], year) for place, column in enumerate(read)]
     starts = np.array([row.start for row in rows], np.int32)
     chunks = np.array([bisect_right(chunk_starts, row.start) - 1 for row in rows], np.int32)
     return TypedTable(language, is_sheet, about, columns, starts, np.array([row.end for row in rows], np.int32), chunks)
+
+
+def _group_column(groups: Set[str], is_sheet: bool, language: str) -> tuple[str, Mapping[str, str]]:
+    """Return the header of the column that names sheets or sections, and its cells: months, where all are named so."""
+    spread = {group: _month(group, language) for group in groups}
+    if all(spread.values()):
+        return MONTH.get(language, MONTH["en"]), spread
+    return (SHEET if is_sheet else SECTION).get(language, SHEET["en"]), {group: group for group in groups}
 
 
 def _model(headers: tuple[str, ...], rows: Sequence[_Row]) -> Table:
@@ -228,8 +279,10 @@ def _model(headers: tuple[str, ...], rows: Sequence[_Row]) -> Table:
 def _typed_column(column: Column, cells: Sequence[Cell], year: int) -> TypedColumn:
     """Give months their year; numbers that only number the rows, «Nº socio», are codes."""
     shown = ["" if cell is None else written(cell) for cell in cells]
-    places = {text: place for place, text in enumerate(dict.fromkeys(["", *shown]))}
-    codes = np.array([places[text] for text in shown], np.int32)
+    spelled: dict[str, str] = {}  # «sí» is «Sí»
+    spelling = [spelled.setdefault(" ".join(text.split()).casefold() or text, text) for text in shown]
+    places = {text: place for place, text in enumerate(dict.fromkeys(["", *spelling]))}
+    codes = np.array([places[text] for text in spelling], np.int32)
     days: list[Days | None] = [None] * len(cells)
     if column.is_time:
         known = {period: period.of_year(year).days for period in set(column.periods) if period}
@@ -278,6 +331,9 @@ def _unpivoted(headers: tuple[str, ...], rows: Sequence[_Row], language: str) ->
         return headers, rows
     kept = [number for number, header in enumerate(headers) if number not in spread and not _is_total(header)]
     over = {number: headers[number].rpartition(" / ")[0] for number in spread}  # «Budget / T1», «Actual / T1»
+    if all(map(_YEAR.fullmatch, over.values())):  # «2024 / T1»
+        spread = {number: f"{month} {over[number]}" for number, month in spread.items()}
+        over = dict.fromkeys(over, "")
     has_kinds = len(set(over.values())) > 1
     names = [*(headers[number] for number in kept), *([KIND.get(language, KIND["en"])] if has_kinds else [])]
     return (*names, series, VALUE.get(language, VALUE["en"])), [

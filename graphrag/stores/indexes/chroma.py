@@ -5,10 +5,10 @@ collection among 10,000 others' entries takes 70 ms where a search takes 10.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID, uuid5
 
@@ -18,8 +18,8 @@ from graphrag.config.settings import Settings
 from graphrag.errors import IndexUnavailable, InvalidSettings, MissingExtra, install_command
 from graphrag.models import Collection, VectorKind
 from graphrag.models.ingestion import Candidate, IndexEntry
+from graphrag.stores.indexes import slices
 
-T = TypeVar("T")
 PREFIX = "causeway-"
 # ef_search as PostgreSQL's: stores.vectors.EF_SEARCH. With Chroma's own other values, now and then a graph of 240
 # neighbours leaves some of them out of reach.
@@ -37,7 +37,7 @@ class ChromaIndex:
         try:
             import chromadb
         except ImportError as exc:
-            raise MissingExtra(f"RAG_INDEX=chroma needs: {install_command('chroma')}") from exc
+            raise MissingExtra.of("RAG_INDEX=chroma", install_command("chroma")) from exc
         self._chromadb = chromadb
         self._server = _address(settings.storage.index_url) if settings.storage.index_url else None
         self._key = settings.storage.index_api_key
@@ -68,7 +68,7 @@ class ChromaIndex:
             configuration={"hnsw": HNSW},
             embedding_function=None,  # else one that downloads its model
         )
-        for batch in _batches([entry for entry in entries if entry.vector]):
+        for batch in slices([entry for entry in entries if entry.vector], BATCH):
             await self._call(
                 shelf.upsert,
                 ids=[str(entry.id) for entry in batch],
@@ -79,12 +79,12 @@ class ChromaIndex:
 
     async def delete(self, collection: Collection, entries: Sequence[UUID]) -> None:
         for shelf in await self._shelves(collection):
-            for batch in _batches(entries):
+            for batch in slices(entries, BATCH):
                 await self._call(shelf.delete, ids=list(map(str, batch)))
 
     async def delete_documents(self, collection: Collection, documents: Sequence[UUID]) -> None:
         for shelf in await self._shelves(collection):
-            for batch in _batches(documents):
+            for batch in slices(documents, BATCH):
                 await self._call(shelf.delete, where=_of(batch))
 
     async def delete_collection(self, collection: Collection) -> None:
@@ -98,7 +98,7 @@ class ChromaIndex:
     async def list_entries(self, collection: Collection, documents: Sequence[UUID] | None = None) -> set[UUID]:
         found: set[UUID] = set()
         for shelf in await self._shelves(collection):
-            for where in [None] if documents is None else map(_of, _batches(documents)):
+            for where in [None] if documents is None else map(_of, slices(documents, BATCH)):
                 listed = await self._call(shelf.get, where=where, include=[])
                 found.update(map(UUID, listed["ids"]))
         return found
@@ -229,10 +229,6 @@ def _of(documents: Sequence[UUID]) -> dict[str, Any]:
 
 def _all(*conditions: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return {"$and": list(conditions)} if len(conditions) > 1 else next(iter(conditions), None)
-
-
-def _batches(values: Sequence[T]) -> Iterator[Sequence[T]]:
-    return (values[start : start + BATCH] for start in range(0, len(values), BATCH))
 
 
 def _now() -> float:

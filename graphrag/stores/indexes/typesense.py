@@ -5,7 +5,7 @@ import json
 import math
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import UUID
@@ -18,6 +18,7 @@ from graphrag.models import Collection, SourceLocation, VectorKind
 from graphrag.models.ingestion import Candidate, IndexEntry
 from graphrag.observability.telemetry import log
 from graphrag.resilience.retry import in_time
+from graphrag.stores.indexes import slices
 
 if TYPE_CHECKING:
     from typesense import AsyncClient
@@ -187,7 +188,7 @@ class TypesenseIndex:
         if name is None:
             return
         refused: list[UUID] = []
-        for batch in _slices(entries, IMPORTED):
+        for batch in slices(entries, IMPORTED):
             refused += await self._import(name, collection, batch)
         if refused:
             raise self._unavailable(f"it did not take {len(refused)} of {len(entries)} chunks", chunks=refused)
@@ -266,7 +267,7 @@ class TypesenseIndex:
         common = {"collection": name, "filter_by": " && ".join(conditions), "include_fields": "id,chunk_id"}
         pages = [{"page": 1 + start // PAGE, "per_page": min(PAGE, limit)} for start in range(0, limit, PAGE)]
         best: dict[UUID, Candidate] = {}
-        for searches in _slices([{**common, **query, **page} for query in queries for page in pages], SEARCHES):
+        for searches in slices([{**common, **query, **page} for query in queries for page in pages], SEARCHES):
             # By POST: the address has no room for a vector.
             asked = self._client.multi_search.perform(cast(Any, {"searches": searches}))
             for candidate in await self._ask(asked, lambda answer: read_candidates(answer, score)) or []:
@@ -348,7 +349,7 @@ def _connect(settings: Settings) -> tuple["AsyncClient", str]:
     try:
         from typesense import AsyncClient
     except ImportError as exc:
-        raise MissingExtra(f"RAG_INDEX=typesense needs: {install_command('typesense')}") from exc
+        raise MissingExtra.of("RAG_INDEX=typesense", install_command("typesense")) from exc
     if settings.storage.index_api_key is None:
         raise InvalidSettings("RAG_INDEX=typesense needs RAG_INDEX_API_KEY: a key that may read and write.")
     try:
@@ -369,7 +370,3 @@ def _connect(settings: Settings) -> tuple["AsyncClient", str]:
         }
     )
     return client, f"{url.host}:{port}"
-
-
-def _slices(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    return (values[start : start + size] for start in range(0, len(values), size))

@@ -6,7 +6,10 @@ SELECT document_id, created_at FROM (
      WHERE i.collection_id = %(collection_id)s AND (i.created_at, i.document_id) > (%(created_at)s, %(document_id)s)
        AND NOT (i.status = 'indexed' AND d.expires_at IS NOT NULL AND d.expires_at <= now())
        AND (%(status)s::text IS NULL OR i.status = %(status)s)
-       AND (%(filename)s::text IS NULL OR strpos(causeway.fold(i.filename), causeway.fold(%(filename)s)) > 0)
+       AND (%(filename)s::text IS NULL
+            OR strpos(causeway.fold(i.filename), causeway.fold(%(filename)s)) > 0
+            OR EXISTS (SELECT FROM unnest(i.copies) AS copy
+                       WHERE strpos(causeway.fold(substring(copy FROM '[^/]+$')), causeway.fold(%(filename)s)) > 0))
        AND (cardinality(%(tags)s::text[]) = 0
             OR coalesce(d.tags, ARRAY(SELECT jsonb_array_elements_text(i.options -> 'tags'))) && %(tags)s::text[])
      ORDER BY i.created_at, i.document_id LIMIT %(limit)s)

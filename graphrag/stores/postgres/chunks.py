@@ -4,9 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
+from psycopg.errors import UniqueViolation
 from psycopg.types.json import Jsonb
 
 from graphrag.config.settings import CollectionConfig, GenerationConfig, IngestionConfig, RetrievalConfig
@@ -32,6 +34,7 @@ from graphrag.stores.postgres.rows import (
     read_chunk,
     read_document,
     to_chunk_rows,
+    to_columns,
     to_document_row,
     to_embedding_rows,
 )
@@ -42,14 +45,13 @@ POLL_SECONDS = 0.5
 @asynccontextmanager
 async def maintenance(database: Database) -> AsyncIterator[Connection]:
     """Open `Database.maintenance` and hold the maintenance lock, waiting until no other process has it."""
-    async with database.maintenance() as connection:
-        # The lock is of other processes: no event of ours tells when it is free.
-        while not (await fetch(connection, QUERIES["lock_maintenance"], {}))[0]["is_free"]:  # noqa: ASYNC110
-            await asyncio.sleep(POLL_SECONDS)
-        try:
-            yield connection
-        finally:
-            await connection.execute(QUERIES["unlock_maintenance"])
+    while True:
+        async with database.try_lock(QUERIES["lock_maintenance"], {}) as is_free:
+            if is_free:
+                async with database.maintenance() as connection:
+                    yield connection
+                return
+        await asyncio.sleep(POLL_SECONDS)
 
 
 class PostgresStore:
@@ -104,6 +106,19 @@ class PostgresStore:
                 limit=most,
             )
 
+    async def rename_collection(self, collection: Collection, name: str) -> Collection:
+        """Rename a collection, also where its conversations name it."""
+        values = {"collection_id": collection.id, "owner_id": collection.owner_id, "name": name}
+        try:
+            async with self._database.transaction(collection.owner_id) as connection:
+                await connection.execute(QUERIES["rename_in_conversations"], values)
+                rows = await fetch(connection, QUERIES["rename_collection"], values)
+        except UniqueViolation as exc:
+            raise CollectionExists(f"There is a collection {name!r} already.", name=name) from exc
+        if not rows:
+            raise _not_found(collection)
+        return Collection(*rows[0].values())
+
     async def delete_collection(self, collection: Collection) -> bool:
         async with self._database.transaction(collection.owner_id) as connection:
             deleted = await connection.execute(QUERIES["delete_collection"], {"collection_id": collection.id})
@@ -144,17 +159,14 @@ class PostgresStore:
         return [read_document(row) for row in rows]
 
     async def find_filenames(self, collection: Collection, names: Sequence[str]) -> list[str]:
-        async with self._database.transaction(collection.owner_id) as connection:
-            rows = await fetch(
-                connection, QUERIES["find_filenames"], {"collection_id": collection.id, "names": list(names)}
-            )
+        values = {"collection_id": collection.id, "names": list(names)}
+        rows = await self._database.read(collection, partial(fetch, statement=QUERIES["find_filenames"], values=values))
         return [row["filename"] for row in rows]
 
     async def find_spellings(self, collection: Collection, words: Sequence[str]) -> dict[str, str]:
         if not words:
             return {}
-        async with self._database.transaction(collection.owner_id) as connection:
-            return await search.find_spellings(connection, collection, words)
+        return await self._database.read(collection, partial(search.find_spellings, collection=collection, words=words))
 
     async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> list[UUID]:
         async with self._database.transaction(collection.owner_id) as connection:
@@ -171,10 +183,6 @@ class PostgresStore:
                     QUERIES["insert_document"], [key | to_document_row(indexed.document) for indexed in documents]
                 )
                 await cursor.executemany(
-                    QUERIES["insert_chunk"],
-                    [key | row for indexed in documents for row in to_chunk_rows(indexed)],
-                )
-                await cursor.executemany(
                     QUERIES["insert_table"],
                     [
                         key | {"document_id": indexed.document.id, "table_number": number, "content": content}
@@ -182,13 +190,12 @@ class PostgresStore:
                         for number, content in enumerate(indexed.tables)
                     ],
                 )
-                await cursor.executemany(
-                    QUERIES["insert_embedding"],
-                    [
-                        key | row
-                        for indexed in documents
-                        for row in to_embedding_rows(indexed, collection.embedding_model, has_contextual=has_contextual)
-                    ],
+            for rows in to_columns(row for indexed in documents for row in to_chunk_rows(indexed)):
+                await connection.execute(QUERIES["insert_chunks"], key | rows)
+            vectors = (row for of in documents for row in to_embedding_rows(of, has_contextual=has_contextual))
+            for rows in to_columns(vectors):
+                await connection.execute(
+                    QUERIES["insert_embeddings"], key | rows | {"model": collection.embedding_model}
                 )
             await connection.execute(QUERIES["take_turn"], key)
             await connection.execute(QUERIES["add_statistics"], key)
@@ -216,7 +223,8 @@ class PostgresStore:
                 await connection.execute(QUERIES[statement])
             if size["chunk_count"] > search.EXACT_CHUNKS and size["dimensions"] <= search.MOST_DIMENSIONS:
                 kind = self._kind(replace(collection, has_contextual=size["has_contextual"]))
-                await search.build_index(connection, collection.embedding_model, size["dimensions"], kind=kind)
+                model, dimensions = collection.embedding_model, size["dimensions"]
+                await search.build_index(connection, collection.id, model, dimensions, kind=kind)
 
     async def search_fulltext(
         self,
@@ -229,39 +237,44 @@ class PostgresStore:
         ranking: FulltextRanking = "bm25",
         limit: int,
     ) -> list[Hit]:
-        async with self._database.transaction(collection.owner_id) as connection:
-            rows = await search.search_fulltext(
-                connection,
-                collection,
-                words,
+        rows = await self._database.read(
+            collection,
+            partial(
+                search.search_fulltext,
+                collection=collection,
+                words=words,
                 phrases=phrases,
                 synonyms=synonyms,
                 filters=filters,
                 ranking=ranking,
                 candidates=self._fulltext_candidates,
                 limit=limit,
-            )
+            ),
+        )
         return [Hit(read_chunk(row), row["score"], {"fulltext": row["score"]}) for row in rows]
 
     async def search_vectors(
         self, collection: Collection, vector: Sequence[float], *, filters: Filters = EVERYTHING, limit: int
     ) -> list[Hit]:
-        async with self._database.transaction(collection.owner_id) as connection:
-            rows = await search.search_vectors(
-                connection, collection, vector, kind=self._kind(collection), filters=filters, limit=limit
-            )
+        rows = await self._database.read(
+            collection,
+            partial(
+                search.search_vectors,
+                collection=collection,
+                vector=vector,
+                kind=self._kind(collection),
+                filters=filters,
+                limit=limit,
+            ),
+        )
         return [Hit(read_chunk(row), row["score"], {"vector": row["score"]}) for row in rows]
 
     async def read_chunks(
         self, collection: Collection, spans: Sequence[tuple[UUID, int, int]]
     ) -> dict[UUID, list[Chunk]]:
         documents, first, last = [list(column) for column in zip(*spans, strict=True)] if spans else ([], [], [])
-        async with self._database.transaction(collection.owner_id) as connection:
-            rows = await fetch(
-                connection,
-                QUERIES["read_chunks"],
-                {"collection_id": collection.id, "documents": documents, "first": first, "last": last},
-            )
+        values = {"collection_id": collection.id, "documents": documents, "first": first, "last": last}
+        rows = await self._database.read(collection, partial(fetch, statement=QUERIES["read_chunks"], values=values))
         chunks: dict[UUID, dict[int, Chunk]] = {}
         for row in rows:
             chunks.setdefault(row["document_id"], {}).setdefault(row["chunk_index"], read_chunk(row))
@@ -269,8 +282,9 @@ class PostgresStore:
 
     async def read_tables(self, collection: Collection, documents: Sequence[UUID]) -> dict[UUID, list[bytes]]:
         values = {"collection_id": collection.id, "documents": list(documents)}
-        async with self._database.transaction(collection.owner_id) as connection:
-            rows = await fetch(connection, QUERIES["read_tables"], values, binary=True)
+        rows = await self._database.read(
+            collection, partial(fetch, statement=QUERIES["read_tables"], values=values, binary=True)
+        )
         tables: dict[UUID, list[bytes]] = {}
         for row in rows:
             tables.setdefault(row["document_id"], []).append(row["content"])

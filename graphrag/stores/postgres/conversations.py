@@ -1,8 +1,10 @@
 """Conversations in PostgreSQL: a tree of messages each, in which nothing that was said is written over."""
 
+import hashlib
+import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -11,14 +13,25 @@ from psycopg.errors import ForeignKeyViolation
 from psycopg.types.json import Jsonb
 
 from graphrag.db.database import Connection, Database, fetch, queries
-from graphrag.errors import ConversationNotFound, MessageNotFound
-from graphrag.models.conversations import Conversation, Message, Outline, TitledBy, Turn, branch, last_answer, without
+from graphrag.errors import ConversationNotFound, MessageNotFound, ShareNotFound
+from graphrag.models.conversations import (
+    Conversation,
+    Message,
+    Outline,
+    SharedConversation,
+    TitledBy,
+    Turn,
+    branch,
+    last_answer,
+    without,
+)
 from graphrag.stores.postgres.erasure import QUERIES as ERASURE
 from graphrag.stores.postgres.erasure import document_row, erase, erase_gone, find_missing, forget_threads
 from graphrag.stores.postgres.rows import read_conversation, read_message, without_nul
 
 QUERIES = queries(Path(__file__).with_name("conversations.sql"))
 LOCK = ERASURE["lock_conversations"]
+TOKEN_BYTES = 32  # of a link
 MOST_EARLIER = 40  # messages that no checkpoint holds: more than any history shows a model
 
 
@@ -28,14 +41,14 @@ class Conversations:
 
     database: Database
 
-    async def begin(self, owner_id: str, question: str, *, title: str, collection: str | None = None) -> Turn:
+    async def begin(self, owner_id: str, question: str, *, title: str, collections: Sequence[str] = ()) -> Turn:
         """A conversation with its first question."""
-        values = {"conversation_id": uuid4(), "message_id": uuid4(), "title": title, "collection": collection}
+        values = {"conversation_id": uuid4(), "message_id": uuid4(), "title": title, **_asked(collections)}
         async with self.database.transaction(owner_id) as connection:
             given = values | {"owner_id": owner_id, "content": question}
             (row,) = await fetch(connection, QUERIES["begin"], given)
         asked = read_message(row)
-        made = Conversation(asked.conversation_id, title, collection, None, asked.created_at, asked.created_at)
+        made = Conversation(asked.conversation_id, title, tuple(collections), None, asked.created_at, asked.created_at)
         return Turn(made, asked)
 
     async def ask(
@@ -97,9 +110,11 @@ class Conversations:
                 await erase_gone(connection, owner_id, conversations=[conversation_id])
                 await connection.execute(LOCK, {"owner_id": owner_id, "conversations": [conversation_id]})
                 is_whole = (await _find(connection, key)).erasures == turn.conversation.erasures
-                if gone := await find_missing(connection, answer):
-                    answer = erase(answer, gone, question=turn.question.content).message
-                elif keep and is_whole:
+                gone = await find_missing(connection, answer)
+                if gone or not is_whole:
+                    heard = () if is_whole else None
+                    answer = erase(answer, gone, question=turn.question.content, heard=heard).message
+                elif keep:
                     answer = replace(answer, checkpoint_id=await keep(connection))
                 await connection.execute(QUERIES["add_answer"], _answer_row(owner_id, turn, answer))
                 await connection.execute(QUERIES["add_documents"], key | document_row(answer))
@@ -107,9 +122,9 @@ class Conversations:
             raise _no_conversation(conversation_id) from exc
         return answer
 
-    async def make(self, owner_id: str, *, title: str = "", collection: str | None = None) -> Conversation:
+    async def make(self, owner_id: str, *, title: str = "", collections: Sequence[str] = ()) -> Conversation:
         """Create a conversation without messages."""
-        values = {"owner_id": owner_id, "conversation_id": uuid4(), "title": title, "collection": collection}
+        values = {"owner_id": owner_id, "conversation_id": uuid4(), "title": title, **_asked(collections)}
         async with self.database.transaction(owner_id) as connection:
             (row,) = await fetch(connection, QUERIES["make"], values)
         return read_conversation(row)
@@ -145,11 +160,11 @@ class Conversations:
             rows = await fetch(connection, QUERIES["rename"], key | {"title": title, "titled_by": titled_by})
             return read_conversation(rows[0]) if rows else await _find(connection, key)
 
-    async def ask_of(self, owner_id: str, conversation_id: UUID, collection: str | None) -> Conversation:
-        """Its questions go to that collection from now on; None: to the default one."""
+    async def ask_of(self, owner_id: str, conversation_id: UUID, collections: Sequence[str]) -> Conversation:
+        """Its questions go to these collections from now on; without any, to the default one."""
         key = {"owner_id": owner_id, "conversation_id": conversation_id}
         async with self.database.transaction(owner_id) as connection:
-            rows = await fetch(connection, QUERIES["ask_of"], key | {"collection": collection})
+            rows = await fetch(connection, QUERIES["ask_of"], key | _asked(collections))
         if not rows:
             raise _no_conversation(conversation_id)
         return read_conversation(rows[0])
@@ -164,10 +179,13 @@ class Conversations:
         async with self.database.transaction(owner_id) as connection:
             return {row["conversation_id"] for row in await fetch(connection, QUERIES["delete"], values)}
 
-    async def purge(self, owner_id: str, *, before: datetime) -> datetime | None:
-        """Deletes those that nothing was said in since then; the time of the oldest that is left."""
+    async def purge(self, owner_id: str, retention: timedelta) -> datetime | None:
+        """Delete those in which nothing was said for so long; return the time of the oldest that is left.
+
+        By the database's clock, which wrote their times: a clock of a worker that is wrong deletes nothing.
+        """
         async with self.database.transaction(owner_id) as connection:
-            await connection.execute(QUERIES["purge"], {"owner_id": owner_id, "before": before})
+            await connection.execute(QUERIES["purge"], {"owner_id": owner_id, "retention": retention})
             (row,) = await fetch(connection, QUERIES["oldest"], {"owner_id": owner_id})
         oldest: datetime | None = row["updated_at"]
         return oldest
@@ -219,6 +237,47 @@ class Conversations:
             await connection.execute(QUERIES["delete_message"], key | {"message_id": message_id})
             await connection.execute(QUERIES["show"], key | {"leaf_id": leaf_id})
             await forget_threads(connection, owner_id, [conversation_id])
+
+    async def share(self, owner_id: str, conversation_id: UUID, message_id: UUID) -> str:
+        """Return the token of a new link, which shows the conversation up to this message and nothing said later."""
+        token = secrets.token_urlsafe(TOKEN_BYTES)
+        key = {"owner_id": owner_id, "conversation_id": conversation_id}
+        async with self.database.transaction(owner_id) as connection:
+            await _find(connection, key)
+            new = {"message_id": message_id, "hash": _hash(token)}
+            if not await fetch(connection, QUERIES["share"], key | new):
+                raise _no_message(message_id)
+        return token
+
+    async def unshare(self, owner_id: str, conversation_id: UUID) -> None:
+        """Take back all links to the conversation."""
+        key = {"owner_id": owner_id, "conversation_id": conversation_id}
+        async with self.database.transaction(owner_id) as connection:
+            await _find(connection, key)
+            await connection.execute(QUERIES["unshare"], key)
+
+    async def read_shared(self, token: str) -> SharedConversation:
+        """Read for anybody, as its owner sees it now. Raises ShareNotFound."""
+        async with self.database.transaction("") as connection:  # nobody's, as yet
+            rows = await fetch(connection, QUERIES["find_share"], {"hash": _hash(token)})
+        if not rows:
+            raise ShareNotFound("There is no such link.")
+        owner_id, conversation_id, message_id = rows[0].values()
+        try:
+            conversation = await self.find(owner_id, conversation_id)
+            shown = branch(await self.outline(owner_id, conversation_id), message_id)
+        except (ConversationNotFound, KeyError) as exc:  # it was deleted just now
+            raise ShareNotFound("There is no such link.") from exc
+        messages = await self.read(owner_id, shown[: shown.index(message_id) + 1])
+        return SharedConversation(conversation.title, messages)
+
+
+def _hash(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()
+
+
+def _asked(collections: Sequence[str]) -> dict[str, Any]:
+    return {"collection": next(iter(collections), None), "other_collections": [*collections[1:]]}
 
 
 def _leaf(outline: Outline, parent_id: UUID | None) -> UUID | None:

@@ -1,8 +1,8 @@
 -- name: begin
 -- The first question of a conversation that is made for it.
 WITH made AS (
-    INSERT INTO conversations (owner_id, conversation_id, title, collection)
-    VALUES (%(owner_id)s, %(conversation_id)s, %(title)s, %(collection)s)
+    INSERT INTO conversations (owner_id, conversation_id, title, collection, other_collections)
+    VALUES (%(owner_id)s, %(conversation_id)s, %(title)s, %(collection)s, %(other_collections)s)
 )
 INSERT INTO messages (owner_id, message_id, conversation_id, parent_id, role, content, status)
 VALUES (%(owner_id)s, %(message_id)s, %(conversation_id)s, NULL, 'user', %(content)s, 'complete')
@@ -38,15 +38,18 @@ WITH RECURSIVE recent AS (
 SELECT * FROM recent ORDER BY distance DESC
 
 -- name: make
-INSERT INTO conversations (owner_id, conversation_id, title, titled_by, collection)
-VALUES (%(owner_id)s, %(conversation_id)s, %(title)s, CASE WHEN %(title)s = '' THEN 'rules' ELSE 'person' END, %(collection)s)
-RETURNING *
+INSERT INTO conversations (owner_id, conversation_id, title, titled_by, collection, other_collections)
+VALUES (%(owner_id)s, %(conversation_id)s, %(title)s, CASE WHEN %(title)s = '' THEN 'rules' ELSE 'person' END, %(collection)s,
+        %(other_collections)s)
+RETURNING *, false AS is_shared
 
 -- name: find
-SELECT * FROM conversations WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s
+SELECT *, EXISTS (SELECT FROM shares s WHERE s.owner_id = c.owner_id AND s.conversation_id = c.conversation_id) AS is_shared
+FROM conversations c WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s
 
 -- name: list
-SELECT * FROM conversations
+SELECT *, EXISTS (SELECT FROM shares s WHERE s.owner_id = c.owner_id AND s.conversation_id = c.conversation_id) AS is_shared
+FROM conversations c
 WHERE owner_id = %(owner_id)s AND strpos(causeway.fold(title), causeway.fold(%(query)s)) > 0
   AND (%(updated_at)s::timestamptz IS NULL OR (updated_at, conversation_id) < (%(updated_at)s, %(conversation_id)s::uuid))
 ORDER BY updated_at DESC, conversation_id DESC LIMIT %(limit)s
@@ -57,11 +60,12 @@ UPDATE conversations c SET title = %(title)s, titled_by = %(titled_by)s,
                            title_by_rules = CASE WHEN titled_by = 'rules' THEN title ELSE title_by_rules END
 WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s
   AND (%(titled_by)s = 'person' OR titled_by <> 'person' AND erasures = 0)
-RETURNING *
+RETURNING *, EXISTS (SELECT FROM shares s WHERE s.owner_id = c.owner_id AND s.conversation_id = c.conversation_id) AS is_shared
 
 -- name: ask_of
-UPDATE conversations SET collection = %(collection)s WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s
-RETURNING *
+UPDATE conversations c SET collection = %(collection)s, other_collections = %(other_collections)s
+WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s
+RETURNING *, EXISTS (SELECT FROM shares s WHERE s.owner_id = c.owner_id AND s.conversation_id = c.conversation_id) AS is_shared
 
 -- name: show
 UPDATE conversations SET leaf_id = %(leaf_id)s WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s
@@ -70,7 +74,7 @@ UPDATE conversations SET leaf_id = %(leaf_id)s WHERE owner_id = %(owner_id)s AND
 DELETE FROM conversations WHERE owner_id = %(owner_id)s AND conversation_id = ANY (%(conversations)s) RETURNING conversation_id
 
 -- name: purge
-DELETE FROM conversations WHERE owner_id = %(owner_id)s AND updated_at <= %(before)s
+DELETE FROM conversations WHERE owner_id = %(owner_id)s AND updated_at <= now() - %(retention)s
 
 -- name: oldest
 SELECT min(updated_at) AS updated_at FROM conversations WHERE owner_id = %(owner_id)s
@@ -86,6 +90,18 @@ SELECT * FROM messages WHERE owner_id = %(owner_id)s AND message_id = ANY (%(mes
 SELECT message_id FROM messages WHERE owner_id = %(owner_id)s AND message_id = ANY (%(messages)s)
   AND (%(created_at)s::timestamptz IS NULL OR (created_at, message_id) > (%(created_at)s, %(message_id)s::uuid))
 ORDER BY created_at, message_id LIMIT %(limit)s
+
+-- name: share
+INSERT INTO shares (owner_id, hash, conversation_id, message_id)
+SELECT owner_id, %(hash)s, conversation_id, message_id FROM messages
+WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s AND message_id = %(message_id)s
+RETURNING message_id
+
+-- name: unshare
+DELETE FROM shares WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s
+
+-- name: find_share
+SELECT * FROM causeway.find_share(%(hash)s)
 
 -- name: delete_message
 DELETE FROM messages WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s AND message_id = %(message_id)s
@@ -120,7 +136,8 @@ JOIN messages question ON question.owner_id = m.owner_id AND question.message_id
 JOIN conversations c ON c.owner_id = m.owner_id AND c.conversation_id = m.conversation_id
 WHERE f.owner_id = %(owner_id)s AND (%(rating)s::int IS NULL OR rating = %(rating)s)
   AND (%(conversation_id)s::uuid IS NULL OR m.conversation_id = %(conversation_id)s)
-  AND (%(collection)s::text IS NULL OR coalesce(c.collection, %(default)s) = %(collection)s)
+  AND (%(collection)s::text IS NULL OR coalesce(c.collection, %(default)s) = %(collection)s
+       OR %(collection)s = ANY (other_collections))
   AND (%(updated_at)s::timestamptz IS NULL OR
        (f.updated_at, f.message_id, f.citation) < (%(updated_at)s, %(message_id)s::uuid, %(citation)s::int))
 ORDER BY f.updated_at DESC, f.message_id DESC, f.citation DESC LIMIT %(limit)s

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -45,28 +46,33 @@ class _Piece:
 
 def documents_of(details: Mapping[str, Any]) -> set[tuple[UUID, str]]:
     """Return the answer's documents as (id, hash of the content that was read), without those of other services."""
-    read = chain(details.get("sources", ()), _edges(details.get("paths", ())))
+    read = chain(details.get("sources", ()), _edges(details.get("paths", ())), _tables(details))
     return {(UUID(of["document_id"]), of.get("content_hash", "")) for of in read if not of.get("elsewhere")}
 
 
-def erase(answer: Message, gone: Set[UUID], *, question: str) -> Remainder:
+def erase(
+    answer: Message, gone: Set[UUID], *, question: str, heard: Sequence[Mapping[str, Any]] | None = ()
+) -> Remainder:
     """Return the answer without statements that cite the deleted documents alone.
 
     Every sentence goes that has a word of theirs which neither the question nor a remaining document has, unless a
-    remaining document is known to support it.
+    remaining document is known to support it. `heard` is what else the conversation had read of deleted documents;
+    where that is no longer known, it is None, and every sentence goes that no remaining document supports.
     """
-    lost = _Lost.of(answer.details, {str(document) for document in gone}, question)
+    lost = _Lost.of(answer.details, {str(document) for document in gone}, question, heard)
     pieces = list(_pieces(answer.content, answer.details.get("statements", ())))
     is_ours = answer.details.get("found") is False  # that nothing was found
     texts = [None if not is_ours and lost.holds(piece) else lost.without_marks(piece.text) for piece in pieces]
     content, spans = _join(pieces, texts, GAPS[_language(answer, question)])
+    citations = answer.details.get("citations", ())
+    if not gone and content == answer.content:
+        return Remainder(answer, tuple(range(1, len(citations) + 1)))
     dropped = {
         said
         for piece, text in zip(pieces, texts, strict=True)
         if piece.statement and text is None
         for said in (piece.statement["statement"], *(cited["statement"] for cited in piece.statement["citations"]))
     }
-    citations = answer.details.get("citations", ())
     left = [
         number
         for number, citation in enumerate(citations, start=1)
@@ -101,19 +107,25 @@ class _Lost:
 
     documents: Set[str]
     numbers: Set[int]  # of its sources
-    words: Set[str]  # folded, that nothing else of what the answer was made from has
+    words: Set[str] | None  # folded, that nothing else of what the answer was made from has; None: any may be theirs
     filenames: Set[str]
 
     @classmethod
-    def of(cls, details: Mapping[str, Any], documents: Set[str], question: str) -> "_Lost":
-        read = [*details.get("sources", ()), *_edges(details.get("paths", ())), *details.get("citations", ())]
+    def of(
+        cls,
+        details: Mapping[str, Any],
+        documents: Set[str],
+        question: str,
+        heard: Sequence[Mapping[str, Any]] | None,
+    ) -> "_Lost":
+        read = _read(details)
         away = [of for of in read if of.get("document_id") in documents]
         left = [of for of in read if of.get("document_id") not in documents]
-        common = frozenset().union(*map(stop_words, ANSWER_LANGUAGES))
+        known = _words_of(left).union(map(fold, words(question)), *map(stop_words, ANSWER_LANGUAGES))
         return cls(
             documents,
             {of["number"] for of in away if "number" in of},
-            _words_of(away) - _words_of(left) - {fold(word) for word in words(question)} - common,
+            None if heard is None else _words_of([*away, *heard]) - known,
             {of["filename"] for of in away if "filename" in of} - {of["filename"] for of in left if "filename" in of},
         )
 
@@ -126,7 +138,8 @@ class _Lost:
         return self.cites(citation) or (not is_carried and self.has_word(citation.get("statement", "")))
 
     def has_word(self, text: str) -> bool:
-        return not self.words.isdisjoint(map(fold, words(_MARK.sub("", text))))
+        said = words(_MARK.sub("", text))
+        return bool(said) if self.words is None else not self.words.isdisjoint(map(fold, said))
 
     def holds(self, piece: _Piece) -> bool:
         if piece.statement is None:
@@ -152,6 +165,8 @@ class _Lost:
             left["sources"] = [source for source in left["sources"] if source["document_id"] not in self.documents]
         if "paths" in left:
             left["paths"] = [path for path in left["paths"] if not any(map(self.cites, path["edges"]))]
+        if left.get("table") and (any(map(self.cites, _tables(left))) or left.get("sources") != details.get("sources")):
+            left["table"] = None
         if "warnings" in left:
             named = [any(name in warning for name in self.filenames) for warning in left["warnings"]]
             left["warnings"] = [
@@ -160,8 +175,23 @@ class _Lost:
         return left
 
 
+def _read(details: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return all that an answer was made from and quotes, each with its document."""
+    edges = _edges(details.get("paths", ()))
+    return [*details.get("sources", ()), *edges, *details.get("citations", ()), *_tables(details)]
+
+
 def _edges(paths: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     return chain.from_iterable(path["edges"] for path in paths)
+
+
+def _tables(details: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the documents of the tables that the answer was computed from, those that no row is of with their cells."""
+    computed = details.get("table") or {}
+    cited = {source.get("document_id") for source in details.get("sources", ())}
+    cells = " ".join(chain.from_iterable(computed.get("rows", ())))
+    for each in computed.get("query", {}).get("tables", ()):
+        yield each if each["document_id"] in cited else {**each, "content": cells}
 
 
 def _words_of(read: Iterable[Mapping[str, Any]]) -> set[str]:
@@ -213,7 +243,7 @@ def _language(answer: Message, question: str) -> str:
 
 
 QUERIES = queries(Path(__file__).with_name("erasure.sql"))
-BATCH = 50  # answers in one transaction: about a quarter of a second
+BATCH = 50  # answers in one transaction, and those of the same conversations: about a quarter of a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,14 +254,14 @@ class Erasure:
     cache: Cache
 
     async def erase(self, owner_id: str, *, most: int | None = None) -> int:
-        """Rewrite answers that used deleted documents; return how many were rewritten."""
+        """Rewrite answers that used deleted documents; return how many there were."""
         await StreamStore(self.database).forget(owner_id)
         erased = 0
         while most is None or erased < most:
             async with self.database.transaction(owner_id) as connection:
                 found = await erase_gone(connection, owner_id)
             erased += found
-            if found < BATCH:
+            if not found:
                 break
         return erased
 
@@ -249,33 +279,45 @@ async def erase_gone(
     conversations: Sequence[UUID] | None = None,
     messages: Sequence[UUID] | None = None,
 ) -> int:
-    """Rewrite answers that contain text of deleted documents; return how many there were.
+    """Rewrite answers made from deleted documents, with what their conversations repeat; return how many there were.
 
-    They are those of some conversations, of some messages, or any BATCH of the owner's.
+    They are those of some conversations, of the conversations of some messages, or of any with up to BATCH of them.
     """
     scope = {
+        "owner_id": owner_id,
         "conversations": None if conversations is None else [*conversations],
         "messages": None if messages is None else [*messages],
         "limit": BATCH if conversations is None and messages is None else None,
     }
-    found = await fetch(connection, QUERIES["find_gone"], scope | {"owner_id": owner_id})
-    gone = {row["message_id"]: row for row in found}
-    if gone:
-        touched = sorted({row["conversation_id"] for row in gone.values()})
-        key = {"owner_id": owner_id, "conversations": touched}
-        await connection.execute(QUERIES["lock_conversations"], key)
-        rows = await fetch(connection, QUERIES["read_answers"], {"owner_id": owner_id, "messages": [*gone]})
-        left = await asyncio.to_thread(
-            lambda: [
-                erase(read_message(row), {*gone[row["message_id"]]["documents"]}, question=row["question"] or "")
-                for row in rows
-            ]
-        )
-        for remainder in left:
-            await _rewrite(connection, owner_id, remainder, gone[remainder.message.id]["documents"])
-        await connection.execute(QUERIES["retitle"], key)
-        await forget_threads(connection, owner_id, touched)
+    touched = sorted({row["conversation_id"] for row in await fetch(connection, QUERIES["find_gone"], scope)})
+    if not touched:
+        return 0
+    key = {"owner_id": owner_id, "conversations": touched}
+    await connection.execute(QUERIES["lock_conversations"], key)
+    found = await fetch(connection, QUERIES["find_gone"], key | {"messages": None, "limit": None})
+    gone = {row["message_id"]: {*row["documents"]} for row in found}
+    rows = await fetch(connection, QUERIES["read_answers"], key)
+    for remainder in await asyncio.to_thread(_erase_conversations, rows, gone):
+        await _rewrite(connection, owner_id, remainder, gone.get(remainder.message.id, ()))
+    await connection.execute(QUERIES["retitle"], key)
+    await forget_threads(connection, owner_id, touched)
     return len(gone)
+
+
+def _erase_conversations(rows: Sequence[Mapping[str, Any]], gone: Mapping[UUID, Set[UUID]]) -> list[Remainder]:
+    """Return those of the answers that change; one may repeat what an earlier one of its conversation had read."""
+    answers = [(read_message(row), row["question"] or "") for row in rows]
+    heard = defaultdict[UUID, list[Mapping[str, Any]]](list)
+    for answer, _ in answers:
+        documents = {str(document) for document in gone.get(answer.id, ())}
+        heard[answer.conversation_id] += [of for of in _read(answer.details) if of.get("document_id") in documents]
+    changed = []
+    for answer, question in answers:
+        known = heard[answer.conversation_id]
+        left = erase(answer, gone.get(answer.id, frozenset()), question=question, heard=known)
+        if left.message is not answer:
+            changed.append(left)
+    return changed
 
 
 async def forget_threads(connection: Connection, owner_id: str, conversations: Sequence[UUID]) -> None:
@@ -296,7 +338,7 @@ def document_row(answer: Message) -> dict[str, Any]:
     }
 
 
-async def _rewrite(connection: Connection, owner_id: str, remainder: Remainder, gone: Sequence[UUID]) -> None:
+async def _rewrite(connection: Connection, owner_id: str, remainder: Remainder, gone: Iterable[UUID]) -> None:
     message = remainder.message
     key: Mapping[str, Any] = {"owner_id": owner_id, "message_id": message.id}
     new = {"content": message.content, "details": Jsonb(dict(message.details))}

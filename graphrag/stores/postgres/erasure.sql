@@ -3,7 +3,8 @@
 SELECT message_id, conversation_id, array_agg(DISTINCT document_id) AS documents FROM message_documents r
 WHERE owner_id = %(owner_id)s
   AND (%(conversations)s::uuid[] IS NULL OR conversation_id = ANY (%(conversations)s))
-  AND (%(messages)s::uuid[] IS NULL OR message_id = ANY (%(messages)s))
+  AND (%(messages)s::uuid[] IS NULL OR conversation_id IN (
+      SELECT conversation_id FROM messages WHERE owner_id = %(owner_id)s AND message_id = ANY (%(messages)s)))
   AND NOT EXISTS (SELECT FROM documents d WHERE d.document_id = r.document_id AND d.content_hash = r.content_hash
                                             AND (expires_at IS NULL OR expires_at > now()))
 GROUP BY message_id, conversation_id ORDER BY conversation_id, message_id LIMIT %(limit)s
@@ -20,7 +21,7 @@ ORDER BY conversation_id FOR NO KEY UPDATE
 -- name: read_answers
 SELECT m.*, question.content AS question FROM messages m
 LEFT JOIN messages question ON question.owner_id = m.owner_id AND question.message_id = m.parent_id
-WHERE m.owner_id = %(owner_id)s AND m.message_id = ANY (%(messages)s)
+WHERE m.owner_id = %(owner_id)s AND m.conversation_id = ANY (%(conversations)s) AND m.role = 'assistant'
 
 -- name: rewrite_answer
 UPDATE messages SET content = %(content)s, details = %(details)s WHERE owner_id = %(owner_id)s AND message_id = %(message_id)s

@@ -1,7 +1,8 @@
 """The graph in PostgreSQL."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from math import log
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ from graphrag.models.graph import (
 )
 from graphrag.models.ingestion import IndexedDocument
 from graphrag.protocols import NOTHING
-from graphrag.stores.postgres.rows import read_chunk, read_document
+from graphrag.stores.postgres.rows import read_chunk, read_document, to_columns
 from graphrag.stores.postgres.search import Restriction, restrict
 
 QUERIES = queries(Path(__file__).with_name("graph.sql"))
@@ -58,9 +59,9 @@ async def delete_lone_entities(connection: Connection, key: Mapping[str, Any], e
 
 async def insert_graph(connection: Connection, key: Mapping[str, Any], documents: Sequence[IndexedDocument]) -> None:
     """Only when it is the writer's turn: entities belong to all documents."""
-    mentions = [pair for indexed in documents for pair in assemble_mentions(indexed)]
-    if mentions:
-        await connection.execute(QUERIES["insert_mentions"], {**key, **_columns(map(_mention_row, mentions))})
+    mentions = (pair for indexed in documents for pair in assemble_mentions(indexed))
+    for rows in to_columns(map(_mention_row, mentions)):
+        await connection.execute(QUERIES["insert_mentions"], {**key, **rows})
     edges = await asyncio.to_thread(_assemble, documents, key["collection_id"])
     if not edges:
         return
@@ -69,7 +70,8 @@ async def insert_graph(connection: Connection, key: Mapping[str, Any], documents
         entities.setdefault(edge.cause.id, edge.cause)
         entities.setdefault(edge.effect.id, edge.effect)
     new = await _insert_entities(connection, key, entities)
-    await connection.execute(QUERIES["insert_edges"], {**key, **_columns(map(_edge_row, edges))})
+    for rows in to_columns(map(_edge_row, edges)):
+        await connection.execute(QUERIES["insert_edges"], {**key, **rows})
     if new:
         await _link(connection, key, new)
 
@@ -170,11 +172,6 @@ def _edge_row(edge: CausalEdge) -> dict[str, Any]:
     }
 
 
-def _columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    listed = list(rows)
-    return {name: [row[name] for row in listed] for name in listed[0]}
-
-
 MAX_LINKED_ENTITIES = 1_000  # entities that share a root, of which no more are looked at
 START_CANDIDATES = 100
 EDGE_COLUMNS = ("confidence", "quote", "start_char", "end_char", "chunk_id", "chunk_index", "extractor")
@@ -196,7 +193,8 @@ class PostgresGraph:
         filters: Filters = EVERYTHING,
     ) -> CausalNeighbourhood:
         directions = [direction] if direction else ["causes", "effects"]
-        async with self._database.transaction(collection.owner_id) as connection:
+
+        async def walk(connection: Connection) -> CausalNeighbourhood:
             restriction = await restrict(connection, collection, filters)
             await connection.execute(QUERIES["prepare_walk"])
             starts = await _find_starts(connection, collection, words, near, directions, restriction)
@@ -220,7 +218,9 @@ class PostgresGraph:
             held = count_roots(end for edge in edges for end in (edge.cause, edge.effect))
             shared = [name for name, count in held.items() if count > 1]
             frequencies = await _count_entities(connection, collection, shared, limit=COMMON)
-        return CausalNeighbourhood(tuple(edges), tuple(links), tuple(starts.items()), tuple(frequencies.items()))
+            return CausalNeighbourhood(tuple(edges), tuple(links), tuple(starts.items()), tuple(frequencies.items()))
+
+        return await self._database.read(collection, walk)
 
     async def find_mention_neighbourhood(
         self,
@@ -232,7 +232,7 @@ class PostgresGraph:
         width: int = 500,
         filters: Filters = EVERYTHING,
     ) -> list[MentionEdge]:
-        async with self._database.transaction(collection.owner_id) as connection:
+        async def walk(connection: Connection) -> list[MentionEdge]:
             restriction = await restrict(connection, collection, filters)
             await connection.execute(QUERIES["prepare_joins"])
             values = {
@@ -245,29 +245,34 @@ class PostgresGraph:
                 "most": MOST_CHUNKS,
             }
             rows = await fetch(connection, _restricted("walk_mentions", restriction), values)
-        return [MentionEdge(**row) for row in rows]
+            return [MentionEdge(**row) for row in rows]
+
+        return await self._database.read(collection, walk)
 
     async def find_titles(
         self, collection: Collection, keys: Sequence[str], *, filters: Filters = EVERYTHING
     ) -> dict[str, list[UUID]]:
         values = {"collection_id": collection.id, "keys": list(keys), "title_weight": TITLE_WEIGHT}
-        found: dict[str, list[UUID]] = {}
-        async with self._database.transaction(collection.owner_id) as connection:
+
+        async def find(connection: Connection) -> list[dict[str, Any]]:
             restriction = await restrict(connection, collection, filters)
-            for row in await fetch(
-                connection, _restricted("find_titles", restriction), {**restriction.values, **values}
-            ):
-                found.setdefault(row["key"], []).append(row["chunk_id"])
+            return await fetch(connection, _restricted("find_titles", restriction), {**restriction.values, **values})
+
+        found: dict[str, list[UUID]] = {}
+        for row in await self._database.read(collection, find):
+            found.setdefault(row["key"], []).append(row["chunk_id"])
         return found
 
     async def read_hits(
         self, collection: Collection, chunks: Sequence[UUID], *, filters: Filters = EVERYTHING
     ) -> list[Hit]:
-        async with self._database.transaction(collection.owner_id) as connection:
+        async def find(connection: Connection) -> list[Hit]:
             restriction = await restrict(connection, collection, filters)
             values = {**restriction.values, "collection_id": collection.id, "chunks": list(chunks)}
             rows = await fetch(connection, _restricted("read_hits", restriction), values)
-        return [Hit(read_chunk(row), 0.0) for row in rows]
+            return [Hit(read_chunk(row), 0.0) for row in rows]
+
+        return await self._database.read(collection, find)
 
     async def list_causal_edges(
         self, collection: Collection, *, entity: str | None = None, limit: int = 200
@@ -275,8 +280,8 @@ class PostgresGraph:
         statement, values = "list_edges", {"collection_id": collection.id, "limit": limit}
         if entity is not None:
             statement, values = "list_edges_near", values | _variants(entity)
-        async with self._database.transaction(collection.owner_id) as connection:
-            return [_read_edge(row) for row in await fetch(connection, QUERIES[statement], values)]
+        rows = await self._database.read(collection, partial(fetch, statement=QUERIES[statement], values=values))
+        return [_read_edge(row) for row in rows]
 
 
 def _restricted(statement: str, restriction: Restriction) -> str:

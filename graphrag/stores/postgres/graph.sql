@@ -2,26 +2,26 @@
 -- Those that are new; the others keep the name that they were first given.
 INSERT INTO entities (collection_id, entity_id, owner_id, key, name)
 SELECT %(collection_id)s, entity_id, %(owner_id)s, key, name
-FROM unnest(%(ids)s::uuid[], %(keys)s::text[], %(names)s::text[]) AS made (entity_id, key, name)
+FROM unnest(%(ids)b::uuid[], %(keys)b::text[], %(names)b::text[]) AS made (entity_id, key, name)
 ON CONFLICT DO NOTHING RETURNING entity_id
 
 -- name: insert_roots
 INSERT INTO entity_roots (collection_id, root, entity_id, owner_id, size)
 SELECT %(collection_id)s, root, entity_id, %(owner_id)s, size
-FROM unnest(%(roots)s::text[], %(ids)s::uuid[], %(sizes)s::int[]) AS made (root, entity_id, size)
+FROM unnest(%(roots)b::text[], %(ids)b::uuid[], %(sizes)b::int[]) AS made (root, entity_id, size)
 
 -- name: insert_edges
 INSERT INTO causal_edges (collection_id, owner_id, edge_id, chunk_id, chunk_index, document_id, cause_id, effect_id, type, polarity,
                           confidence, extractor, quote, start_char, end_char, expires_at)
 SELECT %(collection_id)s, %(owner_id)s, made.* FROM unnest(
-    %(edge_id)s::uuid[], %(chunk_id)s::uuid[], %(chunk_index)s::int[], %(document_id)s::uuid[], %(cause_id)s::uuid[], %(effect_id)s::uuid[],
-    %(type)s::text[], %(polarity)s::text[], %(confidence)s::real[], %(extractor)s::text[], %(quote)s::text[],
-    %(start_char)s::int[], %(end_char)s::int[], %(expires_at)s::timestamptz[]) AS made
+    %(edge_id)b::uuid[], %(chunk_id)b::uuid[], %(chunk_index)b::int[], %(document_id)b::uuid[], %(cause_id)b::uuid[], %(effect_id)b::uuid[],
+    %(type)s::text[], %(polarity)s::text[], %(confidence)b::real[], %(extractor)b::text[], %(quote)b::text[],
+    %(start_char)b::int[], %(end_char)b::int[], %(expires_at)s::timestamptz[]) AS made
 
 -- name: insert_mentions
 INSERT INTO mentions (collection_id, owner_id, key, chunk_id, document_id, weight, expires_at)
 SELECT %(collection_id)s, %(owner_id)s, made.* FROM unnest(
-    %(key)s::text[], %(chunk_id)s::uuid[], %(document_id)s::uuid[], %(weight)s::real[],
+    %(key)b::text[], %(chunk_id)b::uuid[], %(document_id)b::uuid[], %(weight)b::real[],
     %(expires_at)s::timestamptz[]) AS made
 
 -- name: find_touched_entities
@@ -299,7 +299,7 @@ SELECT key, chunk_id FROM (
     SELECT DISTINCT ON (key, document_id) key, chunk_id, document_id FROM mentions m
     WHERE collection_id = %(collection_id)s AND key = ANY (%(keys)s) AND weight >= %(title_weight)s
       AND (expires_at IS NULL OR expires_at > now()) AND ({filter}) IS TRUE
-    ORDER BY key, document_id, (SELECT chunk_index FROM chunks c WHERE c.collection_id = m.collection_id AND c.chunk_id = m.chunk_id)
+    ORDER BY key, document_id, (SELECT chunk_index FROM chunks c WHERE c.collection_id = %(collection_id)s AND c.chunk_id = m.chunk_id)
 ) AS title
 ORDER BY key, document_id
 

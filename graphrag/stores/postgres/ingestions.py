@@ -18,6 +18,7 @@ from graphrag.stores.postgres.rows import lock_owner
 
 QUERIES = queries(Path(__file__).with_name("ingestions.sql"))
 COLUMNS = [field.name for field in fields(Ingestion)]
+MOST_STALLS = 3
 Defer = Callable[[Connection, Collection, Sequence[Ingestion]], Awaitable[None]]
 
 
@@ -31,38 +32,52 @@ class Ingestions:
         collection: Collection,
         new: Sequence[Ingestion],
         *,
-        keep: Callable[[], Awaitable[None]],
+        keep: Callable[[Sequence[Ingestion]], Awaitable[None]],
         defer: Defer,
         most_documents: int | None = None,
         seen: Ingestion | None = None,
-    ) -> None:
-        """All of them or none; `keep` puts their files in place, which nobody tidies up meanwhile.
+    ) -> dict[UUID, QuotaExceeded]:
+        """Register those that the quotas have room for; return the others' documents, each with its error.
 
-        Raises CollectionNotFound, and QuotaExceeded where the collection would have more documents than
-        `most_documents`, or its owner more bytes than that one may: before a file is kept.
+        `keep` puts the files of those registered in place, which nobody tidies up meanwhile. Raises CollectionNotFound.
         """
         async with self.database.transaction(collection.owner_id) as connection:
             await lock_owner(connection, collection.owner_id)
             await _hold_collection(connection, collection)
             await _hold(connection, collection, seen)
-            await self._check_bytes(connection, collection, new)
-            await _check_room(connection, collection, [ingestion.document_id for ingestion in new], most_documents)
-            await keep()
+            refused = await _find_beyond_count(
+                connection, collection, [ingestion.document_id for ingestion in new], most_documents
+            )
+            new = [ingestion for ingestion in new if ingestion.document_id not in refused]
+            refused |= await self._find_beyond_bytes(connection, collection, new)
+            new = [ingestion for ingestion in new if ingestion.document_id not in refused]
+            await keep(new)
             async with connection.cursor() as cursor:
                 await cursor.executemany(QUERIES["register"], [_row(collection, ingestion) for ingestion in new])
             await defer(connection, collection, new)
+        return refused
 
-    async def _check_bytes(self, connection: Connection, collection: Collection, new: Sequence[Ingestion]) -> None:
+    async def _find_beyond_bytes(
+        self, connection: Connection, collection: Collection, new: Sequence[Ingestion]
+    ) -> dict[UUID, QuotaExceeded]:
+        """Return the fewest that must be refused, which are the largest."""
         if self.most_bytes is None:
-            return
+            return {}
         (row,) = await fetch(connection, QUERIES["count_bytes"], _key(collection, [of.document_id for of in new]))
-        if row["bytes"] + sum(ingestion.byte_count for ingestion in new) > self.most_bytes:
-            raise QuotaExceeded(
-                f"The files of {collection.owner_id!r} would have more than {self.most_bytes} bytes "
-                "(RAG_MAX_OWNER_BYTES): delete some.",
-                reason="bytes",
-                limit=self.most_bytes,
-            )
+        error = QuotaExceeded(
+            f"The files of {collection.owner_id!r} would have more than {self.most_bytes} bytes "
+            "(RAG_MAX_OWNER_BYTES): delete some.",
+            reason="bytes",
+            limit=self.most_bytes,
+        )
+        growth = {of.document_id: of.byte_count - row["replaced"].get(str(of.document_id), 0) for of in new}
+        used, refused = row["bytes"], {}
+        for document in sorted(growth, key=growth.__getitem__):
+            if growth[document] > 0 and used + growth[document] > self.most_bytes:
+                refused[document] = error
+            else:
+                used += growth[document]
+        return refused
 
     async def restart(
         self,
@@ -85,8 +100,13 @@ class Ingestions:
         """Claim the ingestions that wait, or whose worker has died."""
         return await self._fetch("begin", collection, documents)
 
-    async def report(self, collection: Collection, progress: Sequence[tuple[Ingestion, str, int, int]]) -> bool:
-        """False where none of them is wanted any more."""
+    async def count_stall(self, connection: Connection, collection_id: UUID, documents: Sequence[UUID]) -> None:
+        """Count that a worker died while it had these; one with which MOST_STALLS died is given up."""
+        values = {"collection_id": collection_id, "documents": [*documents], "most": MOST_STALLS}
+        await connection.execute(QUERIES["count_stall"], values)
+
+    async def report(self, collection: Collection, progress: Sequence[tuple[Ingestion, str, int, int]]) -> set[UUID]:
+        """Return the tickets of those that are still wanted."""
         ingestions, stages, done, total = [list(column) for column in zip(*progress, strict=True)]
         values = _key(collection, [ingestion.document_id for ingestion in ingestions]) | {
             "tickets": [ingestion.ticket for ingestion in ingestions],
@@ -95,7 +115,7 @@ class Ingestions:
             "total": total,
         }
         async with self.database.transaction(collection.owner_id) as connection:
-            return (await connection.execute(QUERIES["report"], values)).rowcount > 0
+            return {row["ticket"] for row in await fetch(connection, QUERIES["report"], values)}
 
     async def fail(
         self,
@@ -138,7 +158,9 @@ class Ingestions:
     async def check_room(self, collection: Collection, documents: Sequence[UUID], most_documents: int) -> None:
         """Raise QuotaExceeded if the collection has no room for these besides its stored and pending documents."""
         async with self.database.transaction(collection.owner_id) as connection:
-            await _check_room(connection, collection, documents, most_documents)
+            refused = await _find_beyond_count(connection, collection, documents, most_documents)
+        if refused:
+            raise next(iter(refused.values()))
 
     async def find(self, collection: Collection, documents: Sequence[UUID]) -> list[Ingestion]:
         return await self._fetch("find", collection, documents)
@@ -179,6 +201,54 @@ class Ingestions:
             rows = await fetch(connection, QUERIES["find_by_hash"], values)
         return {row["content_hash"]: read_ingestion(row) for row in rows}
 
+    async def find_ended(self, collection: Collection, content_hashes: Sequence[str]) -> list[Ingestion]:
+        """Return the indexed and the failed ingestions of these contents."""
+        values = {"collection_id": collection.id, "hashes": [*content_hashes]}
+        async with self.database.transaction(collection.owner_id) as connection:
+            return [read_ingestion(row) for row in await fetch(connection, QUERIES["find_ended_by_hash"], values)]
+
+    async def find_sources(
+        self, collection: Collection, sources: Sequence[str], documents: Sequence[UUID] = ()
+    ) -> dict[str, UUID]:
+        """Return the documents that have one of the sources or ids, as source → document id."""
+        values = _key(collection, documents) | {"sources": [*sources]}
+        async with self.database.transaction(collection.owner_id) as connection:
+            rows = await fetch(connection, QUERIES["find_sources"], values)
+        return {row["source"]: row["document_id"] for row in rows}
+
+    async def rename(
+        self, collection: Collection, ingestion: Ingestion, *, source: str, filename: str, titles: tuple[str, str]
+    ) -> bool:
+        """Rename a document whose ingestion has ended; False if it has changed meanwhile, or the source is another's.
+
+        `titles`: the title of a document that has none of its own, before and after.
+        """
+        values = {
+            "collection_id": collection.id,
+            "document_id": ingestion.document_id,
+            "ticket": ingestion.ticket,
+            "source": source,
+            "filename": filename,
+            "old_title": titles[0],
+            "title": titles[1],
+        }
+        async with self.database.transaction(collection.owner_id) as connection:
+            return bool(await fetch(connection, QUERIES["rename"], values))
+
+    async def set_copies(self, collection: Collection, originals: Mapping[str, UUID | None]) -> None:
+        """Record each source as a copy of its original; None: it is no copy."""
+        sources, documents = [*originals], [*originals.values()]
+        async with self.database.transaction(collection.owner_id) as connection:
+            await connection.execute(
+                QUERIES["set_copies"], _key(collection, []) | {"sources": sources, "documents": documents}
+            )
+
+    async def list_copies(self, collection: Collection) -> list[str]:
+        """Return the sources of all copies in the collection."""
+        async with self.database.transaction(collection.owner_id) as connection:
+            rows = await fetch(connection, QUERIES["list_copies"], {"collection_id": collection.id})
+        return [row["source"] for row in rows]
+
     async def _fetch(self, statement: str, collection: Collection, documents: Sequence[UUID]) -> list[Ingestion]:
         async with self.database.transaction(collection.owner_id) as connection:
             return [
@@ -208,19 +278,21 @@ async def _hold(connection: Connection, collection: Collection, seen: Ingestion 
         raise PreconditionFailed(f"The document {seen.document_id} has changed meanwhile: read it again.", etag=None)
 
 
-async def _check_room(
+async def _find_beyond_count(
     connection: Connection, collection: Collection, documents: Sequence[UUID], most: int | None
-) -> None:
+) -> dict[UUID, QuotaExceeded]:
+    """Return the last of those that the collection does not have, if it would have more than `most` with them."""
     if most is None:
-        return
+        return {}
     (row,) = await fetch(connection, QUERIES["count_documents"], _key(collection, documents))
-    if row["documents"] + len(documents) > most:
-        raise QuotaExceeded(
-            f"The collection {collection.name!r} has {row['documents']} documents and may have {most} "
-            "(RAG_MAX_DOCUMENTS): delete some, or use another collection.",
-            collection=collection.name,
-            limit=most,
-        )
+    added = [document for document in documents if document not in row["replaced"]]
+    error = QuotaExceeded(
+        f"The collection {collection.name!r} has {row['documents']} documents and may have {most} "
+        "(RAG_MAX_DOCUMENTS): delete some, or use another collection.",
+        collection=collection.name,
+        limit=most,
+    )
+    return dict.fromkeys(added[max(0, most - row["documents"]) :], error)
 
 
 def _row(collection: Collection, ingestion: Ingestion) -> dict[str, Any]:

@@ -15,6 +15,16 @@ INSERT INTO collections (collection_id, owner_id, name, embedding_model)
 VALUES (%(collection_id)s, %(owner_id)s, %(name)s, %(embedding_model)s)
 ON CONFLICT (owner_id, name) DO NOTHING
 
+-- name: rename_in_conversations
+UPDATE conversations c SET collection = CASE WHEN c.collection = known.name THEN %(name)s ELSE c.collection END,
+                           other_collections = array_replace(other_collections, known.name, %(name)s)
+FROM (SELECT name FROM collections WHERE collection_id = %(collection_id)s) AS known
+WHERE c.owner_id = %(owner_id)s AND known.name = ANY (other_collections || c.collection)
+
+-- name: rename_collection
+UPDATE collections SET name = %(name)s WHERE collection_id = %(collection_id)s
+RETURNING collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config, has_contextual, generation_config, metadata
+
 -- name: delete_collection
 DELETE FROM collections WHERE collection_id = %(collection_id)s
 
@@ -42,25 +52,22 @@ WHERE collection_id = %(collection_id)s
 
 -- name: measure_vectors
 SELECT chunk_count, has_contextual, coalesce((SELECT vector_dims(embedding) FROM chunk_embeddings e
-                              WHERE e.collection_id = c.collection_id AND model = embedding_model LIMIT 1), 0) AS dimensions
-FROM collections c WHERE collection_id = %(collection_id)s
+                              WHERE e.collection_id = %(collection_id)s AND model = embedding_model LIMIT 1), 0) AS dimensions
+FROM collections WHERE collection_id = %(collection_id)s
 
 -- name: lock_maintenance
 -- Tried again and again: one that waits in the server keeps a snapshot, for which the building of an index would wait.
-SELECT pg_try_advisory_lock(hashtext('causeway maintenance')) AS is_free
-
--- name: unlock_maintenance
-SELECT pg_advisory_unlock(hashtext('causeway maintenance'))
+SELECT pg_try_advisory_xact_lock(hashtext('causeway maintenance')) AS is_free
 
 -- name: tidy_fulltext_index
-SELECT gin_clean_pending_list('causeway.chunks_tsv')
+SELECT gin_clean_pending_list(inhrelid) FROM pg_inherits WHERE inhparent = 'causeway.chunks_tsv'::regclass
 
 -- name: tell_planner
-ANALYZE collections, documents, chunks, chunk_embeddings, lexeme_statistics
+ANALYZE causeway.collections, causeway.documents, causeway.chunks, causeway.chunk_embeddings, causeway.lexeme_statistics
 
 -- name: tidy_graph
 -- Walks read indexes alone, of pages that are known to hold nothing but what everybody sees.
-VACUUM (ANALYZE) mentions, entities, entity_roots, causal_edges, entity_links
+VACUUM (ANALYZE) causeway.mentions, causeway.entities, causeway.entity_roots, causeway.causal_edges, causeway.entity_links
 
 -- name: prepare_writing
 -- Of a table that has just grown, and of a text's lexemes, the planner expects a few rows where there are thousands.
@@ -112,16 +119,23 @@ VALUES (%(collection_id)s, %(document_id)s, %(owner_id)s, %(source)s, %(filename
         %(language)s, %(title)s, %(created_at)s, %(source_type)s, %(processing_strategy)s, %(tags)s, %(expires_at)s,
         %(byte_count)s, %(authors)s, %(keywords)s, %(warnings)s, %(metadata)s)
 
--- name: insert_chunk
+-- name: insert_chunks
 INSERT INTO chunks (collection_id, chunk_id, document_id, owner_id, chunk_index, start_char, end_char, window_start,
                     context, content, language, expires_at, places, headers, parent_start, parent_end, situation)
-VALUES (%(collection_id)s, %(chunk_id)s, %(document_id)s, %(owner_id)s, %(chunk_index)s, %(start_char)s, %(end_char)s,
-        %(window_start)s, %(context)s, %(content)s, %(language)s, %(expires_at)s, %(places)s, %(headers)s,
-        %(parent_start)s, %(parent_end)s, %(situation)s)
+SELECT %(collection_id)s, chunk_id, document_id, %(owner_id)s, chunk_index, start_char, end_char, window_start,
+       context, content, language, expires_at, places, ARRAY(SELECT jsonb_array_elements_text(headers)),
+       parent_start, parent_end, situation
+FROM unnest(
+    %(chunk_id)b::uuid[], %(document_id)b::uuid[], %(chunk_index)b::int[], %(start_char)b::int[], %(end_char)b::int[],
+    %(window_start)b::int[], %(context)b::text[], %(content)b::text[], %(language)b::text[], %(expires_at)s::timestamptz[],
+    %(places)b::jsonb[], %(headers)b::jsonb[], %(parent_start)b::int[], %(parent_end)b::int[], %(situation)b::text[]
+) AS made (chunk_id, document_id, chunk_index, start_char, end_char, window_start, context, content, language, expires_at,
+           places, headers, parent_start, parent_end, situation)
 
--- name: insert_embedding
-INSERT INTO chunk_embeddings (collection_id, chunk_id, owner_id, model, kind, embedding, expires_at)
-VALUES (%(collection_id)s, %(chunk_id)s, %(owner_id)s, %(model)s, %(kind)s, %(embedding)s, %(expires_at)s)
+-- name: insert_embeddings
+INSERT INTO chunk_embeddings (collection_id, owner_id, model, chunk_id, kind, embedding, expires_at)
+SELECT %(collection_id)s, %(owner_id)s, %(model)s, made.*
+FROM unnest(%(chunk_id)b::uuid[], %(kind)b::text[], %(embedding)b::halfvec[], %(expires_at)s::timestamptz[]) AS made
 
 -- name: insert_table
 INSERT INTO document_tables (collection_id, document_id, table_number, owner_id, content)
@@ -186,21 +200,22 @@ WITH collection AS MATERIALIZED (
 )
 SELECT word_number, lexeme, is_stem, document_frequency, is_synonym, chunk_count, average_chars, phrases
 FROM form JOIN lexeme_statistics USING (lexeme) JOIN collection USING (collection_id)
-WHERE lexeme = ANY (ARRAY(SELECT lexeme FROM form))  -- by the index, whatever the planner guesses
+WHERE collection_id = %(collection_id)s
+  AND lexeme = ANY (ARRAY(SELECT lexeme FROM form))  -- by the index, whatever the planner guesses
 ORDER BY word_number, lexeme
 
 -- name: find_similar_lexemes
 -- Of each word that no chunk holds, the lexemes that it could be: of about its length, with its first letter.
 WITH asked AS MATERIALIZED (
-    SELECT word, causeway.fold(word) AS folded, collection_id
+    SELECT word, causeway.fold(word) AS folded
     FROM collections, unnest(%(words)s::text[]) AS word
     WHERE collection_id = %(collection_id)s AND NOT EXISTS (
         SELECT FROM unnest(languages) AS language, LATERAL unnest(tsvector_to_array(causeway.lexemes(language, word))) AS form
-        JOIN lexeme_statistics s ON s.collection_id = collections.collection_id AND s.lexeme = form)
+        JOIN lexeme_statistics s ON s.collection_id = %(collection_id)s AND s.lexeme = form)
 )
 SELECT word, ARRAY(
     SELECT lexeme FROM lexeme_statistics s
-    WHERE s.collection_id = asked.collection_id
+    WHERE s.collection_id = %(collection_id)s
       AND lexeme >= left(folded, 1) AND lexeme < left(folded, 1) || 'zzzzzz' AND starts_with(lexeme, left(folded, 1))
       AND length(lexeme) BETWEEN length(folded) - 2 AND length(folded) + 2
     ORDER BY document_frequency DESC LIMIT %(limit)s) AS lexemes
@@ -264,15 +279,20 @@ WHERE collection_id = %(collection_id)s AND distance <> 'NaN'  -- a text without
 ORDER BY distance, created_at DESC, chunk_id LIMIT %(limit)s
 
 -- name: find_index
-SELECT FROM pg_index WHERE indexrelid = to_regclass('causeway.' || %(name)s) AND indisvalid
+SELECT partition, EXISTS (
+    SELECT FROM pg_index WHERE indexrelid = to_regclass('causeway.' || partition || %(suffix)s) AND indisvalid) AS is_built
+FROM causeway.vector_partition(%(collection_id)s) AS partition
 
 -- name: prepare_index_scan
 -- A row where the index is there and worth its scan, which goes on until it has found enough of the collection's own.
 SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', least(%(ef_search)s, 1000)::text, true),
        set_config('hnsw.max_scan_tuples', '40000', true)
 FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
-WHERE indexrelid = to_regclass('causeway.' || %(name)s) AND indisvalid
-  AND %(chunks)s > %(exact_chunks)s + %(detour_chunks)s * greatest(reltuples / %(chunks)s - 1, 0)
+WHERE indexrelid = to_regclass((
+        SELECT tableoid::regclass FROM chunk_embeddings WHERE collection_id = %(collection_id)s
+        ORDER BY chunk_id LIMIT 1  -- in order: by its key, whatever the planner guesses
+    ) || %(suffix)s) AND indisvalid
+  AND %(chunk_count)s > %(exact_chunks)s + %(detour_chunks)s * greatest(reltuples / %(chunk_count)s - 1, 0)
 
 -- name: search_vectors_by_index
 WITH nearest AS MATERIALIZED (

@@ -1,8 +1,9 @@
 """The chunk store's SQL by name, and its rows as models and back."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import date, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -18,11 +19,19 @@ from graphrag.parsers.source_locations import cite_location
 
 ListPosition = tuple[datetime, UUID]  # of an entry in a list: when it was made, and its id
 QUERIES = queries(Path(__file__).with_name("postgres.sql"))
+STORED_TOGETHER = 1_000  # rows of a statement
 
 
 async def lock_owner(connection: Connection, owner_id: str) -> None:
     """Lock the owner until the transaction ends, so that two requests can't use the same last room of a quota."""
     await connection.execute(QUERIES["lock_owner"], {"owner_id": owner_id})
+
+
+def to_columns(rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, list[Any]]]:
+    """Yield the rows' values by their names, `STORED_TOGETHER` rows at a time."""
+    remaining = iter(rows)
+    while together := list(islice(remaining, STORED_TOGETHER)):
+        yield {name: [row[name] for row in together] for name in together[0]}
 
 
 DOCUMENT_COLUMNS = [field.name for field in fields(Document) if field.name != "id"]
@@ -66,54 +75,63 @@ def _to_chunk_row(chunk: Chunk) -> dict[str, Any]:
         "language": chunk.document.language,
         "expires_at": chunk.document.expires_at,
         "places": Jsonb([_to_json(location) for location in chunk.locations]),
-        "headers": list(chunk.headers),
+        "headers": Jsonb(chunk.headers),
         "parent_start": chunk.parent and chunk.parent.start,
         "parent_end": chunk.parent and chunk.parent.end,
     }
 
 
-def to_embedding_rows(indexed: IndexedDocument, model: str, *, has_contextual: bool) -> Iterator[dict[str, Any]]:
+def to_embedding_rows(indexed: IndexedDocument, *, has_contextual: bool) -> Iterator[dict[str, Any]]:
     """Yield the rows of the chunks' vectors.
 
     Where the collection has contextual vectors, a chunk without one gets its plain vector for both kinds.
     """
     contextual = indexed.contextual_vectors or (indexed.vectors if has_contextual else None)
+    expires_at = indexed.document.expires_at
     for kind, vectors in (("content", indexed.vectors), ("contextual", contextual)):
         if vectors is not None:
             for chunk, vector in zip(indexed.chunks, vectors, strict=True):
                 embedding = HalfVector(list(vector))
-                expires_at = indexed.document.expires_at
-                yield {
-                    "chunk_id": chunk.id,
-                    "model": model,
-                    "kind": kind,
-                    "embedding": embedding,
-                    "expires_at": expires_at,
-                }
+                yield {"chunk_id": chunk.id, "kind": kind, "embedding": embedding, "expires_at": expires_at}
 
 
 def _to_json(location: SourceLocation) -> list[Any]:
-    """[start, end, page, sheet, cells], and for a time [first day, period, change, label]."""
+    """[start, end, page, sheet, cells, time, file, is recognized], without what is empty at the end.
+
+    A time is [first day, period, change, label].
+    """
     time = location.temporal
-    values = [location.start_char, location.end_char, location.page, location.sheet, location.cells]
-    return [*values, [time.date.isoformat(), time.period, time.change, time.label]] if time else values
+    values = [
+        *(location.start_char, location.end_char, location.page, location.sheet, location.cells),
+        time and [time.date.isoformat(), time.period, time.change, time.label],
+        location.file,
+        location.is_recognized,
+    ]
+    while not values[-1] and len(values) > _FEWEST_VALUES:
+        values.pop()
+    return values
 
 
 def _read_location(values: list[Any]) -> SourceLocation:
-    start, end, page, sheet, cells, *rest = values
-    time = TemporalContext(date.fromisoformat(rest[0][0]), *rest[0][1:]) if rest else None
-    return SourceLocation(start, end, page, sheet, cells, time)
+    start, end, page, sheet, cells, time, file, is_recognized = [*values, *_EMPTY_VALUES[len(values) :]]
+    temporal = TemporalContext(date.fromisoformat(time[0]), *time[1:]) if time else None
+    return SourceLocation(start, end, page, sheet, cells, temporal, file, is_recognized)
+
+
+_FEWEST_VALUES = 5  # of a location
+_EMPTY_VALUES: list[Any] = [0, 0, None, "", "", None, "", False]
 
 
 def read_conversation(row: Mapping[str, Any]) -> Conversation:
     return Conversation(
         row["conversation_id"],
         row["title"],
-        row["collection"],
+        tuple(name for name in (row["collection"], *row["other_collections"]) if name),
         row["leaf_id"],
         row["created_at"],
         row["updated_at"],
         row["erasures"],
+        row["is_shared"],
     )
 
 

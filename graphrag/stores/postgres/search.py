@@ -7,6 +7,7 @@ from functools import cache
 from hashlib import sha256
 from math import log
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from pgvector import HalfVector
@@ -272,7 +273,7 @@ MOST_DIMENSIONS = 4_000  # of a halfvec in an index
 EF_SEARCH = 200  # at least: recall@10 of .88 among 300,000 bundled vectors; 100 has .79, 400 has .92
 OF_CHUNKS = "chunk_id IN (SELECT chunk_id FROM chunks WHERE collection_id = %(collection_id)s AND {filter})"
 # Beside the index each row is looked up in its turn: OFFSET keeps that from becoming a join, which loses the order.
-IN_CHUNK = """EXISTS (SELECT FROM chunks c WHERE c.collection_id = chunk_embeddings.collection_id
+IN_CHUNK = """EXISTS (SELECT FROM chunks c WHERE c.collection_id = %(collection_id)s
                       AND c.chunk_id = chunk_embeddings.chunk_id AND {filter} OFFSET 0)"""
 
 
@@ -312,25 +313,28 @@ async def search_vectors(
     return await fetch(connection, QUERIES["search_vectors_exactly"].replace("{filter}", condition), values)
 
 
-async def build_index(connection: Connection, model: str, dimensions: int, *, kind: VectorKind) -> None:
-    """Build the HNSW index of all collections with this model.
+async def build_index(
+    connection: Connection, collection_id: UUID, model: str, dimensions: int, *, kind: VectorKind
+) -> None:
+    """Build the HNSW index of all collections with this model in the collection's partition.
 
     Writers are not blocked. Needs the tables' owner, outside a transaction.
     """
-    name_of_index = _index_name(model, dimensions, kind)
-    if await fetch(connection, QUERIES["find_index"], {"name": name_of_index}):
+    suffix = _index_suffix(model, dimensions, kind)
+    (found,) = await fetch(connection, QUERIES["find_index"], {"collection_id": collection_id, "suffix": suffix})
+    if found["is_built"]:
         return
-    name = sql.Identifier(name_of_index)
+    partition, name = sql.Identifier(found["partition"]), sql.Identifier(found["partition"] + suffix)
     await connection.execute("SET maintenance_work_mem = '512MB'")
     half_built = sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS causeway.{}").format(name)
     await connection.execute(half_built)
     await connection.execute(
         sql.SQL(
-            "CREATE INDEX CONCURRENTLY {} ON causeway.chunk_embeddings"
+            "CREATE INDEX CONCURRENTLY {} ON causeway.{}"
             " USING hnsw ((embedding::halfvec({})) halfvec_cosine_ops) WHERE model = {} AND kind = {}"
-        ).format(name, sql.Literal(dimensions), sql.Literal(model), sql.Literal(kind))
+        ).format(name, partition, sql.Literal(dimensions), sql.Literal(model), sql.Literal(kind))
     )
-    await connection.execute("RESET maintenance_work_mem")  # the connection goes back to the pool
+    await connection.execute("RESET maintenance_work_mem")  # a pooler keeps the session for others
 
 
 async def _prepare_index_scan(
@@ -338,18 +342,20 @@ async def _prepare_index_scan(
 ) -> bool:
     """False where there is no index, or where it holds so many rows of others that comparing all is quicker."""
     values = {
-        "name": _index_name(collection.embedding_model, dimensions, kind),
+        "collection_id": collection.id,
+        "suffix": _index_suffix(collection.embedding_model, dimensions, kind),
         "ef_search": max(EF_SEARCH, 2 * limit),
-        "chunks": collection.chunk_count,
+        "chunk_count": collection.chunk_count,
         "exact_chunks": EXACT_CHUNKS,
         "detour_chunks": DETOUR_CHUNKS,
     }
     return bool(await fetch(connection, QUERIES["prepare_index_scan"], values))
 
 
-def _index_name(model: str, dimensions: int, kind: VectorKind) -> str:
-    name = f"chunk_embeddings_hnsw_{sha256(model.encode()).hexdigest()[:16]}_{dimensions}"
-    return name if kind == "content" else f"{name}_{kind}"
+def _index_suffix(model: str, dimensions: int, kind: VectorKind) -> str:
+    """Return what follows the partition's name in the name of its index."""
+    suffix = f"_hnsw_{sha256(model.encode()).hexdigest()[:16]}_{dimensions}"
+    return suffix if kind == "content" else f"{suffix}_{kind}"
 
 
 def _literal(model: str) -> str:

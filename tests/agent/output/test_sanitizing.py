@@ -117,6 +117,7 @@ def test_what_is_shown(text: str, shown: str) -> None:
         "//evil.example/x y :\\//evil.com",
         "[https://bank.example](https://evil.example)",
         "<https://evil.example> <x@evil.com>",
+        "_evil.com_-->",
         "<\u200bscript>alert(1)</script>",
         "[![a](https://evil.example/x.png)](https://evil.example)",
         "`<b>` <?php x ?> <!DOCTYPE x> <![CDATA[x]]>",

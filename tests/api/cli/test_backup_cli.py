@@ -14,13 +14,14 @@ from psycopg.conninfo import make_conninfo
 from graphrag.db.embedded_postgres import EmbeddedPostgres, running_address
 from tests.api.commands import causeway, one_line
 from tests.conftest import DEMO, PATIENT, with_services
+from tests.logins import create_login
 from tests.production import run_production
 
 QUESTION = "Why did Harrowmere Stores leave Dorada out of its Easter promotion?"
 # Whatever says who may see and do what: owners and rights of relations and functions, policies, row level security.
 PROTECTION = """
     SELECT relname::text, relowner::regrole::text, relacl::text, relrowsecurity, relforcerowsecurity
-    FROM pg_class WHERE relnamespace = 'causeway'::regnamespace AND relkind IN ('r', 'v')
+    FROM pg_class WHERE relnamespace = 'causeway'::regnamespace AND relkind IN ('r', 'p', 'v')
     UNION ALL SELECT proname, proowner::regrole::text, proacl::text, prosecdef, false
     FROM pg_proc WHERE pronamespace = 'causeway'::regnamespace
     UNION ALL SELECT polname, polrelid::regclass::text, polroles::regrole[]::text, polpermissive, false FROM pg_policy
@@ -83,12 +84,13 @@ def test_a_role_that_is_no_superuser_restores(make_database: Callable[[], str], 
     source, home = make_database(), {"CAUSEWAY_HOME": str(tmp_path / "home"), **PATIENT}
     made = causeway("keys", "create", DATABASE_URL=source, **home)
     assert causeway("backup", str(tmp_path / "backup.tar"), DATABASE_URL=source, **home).returncode == 0
-    with run_production() as url:
-        restored = causeway("restore", str(tmp_path / "backup.tar"), DATABASE_URL=url, **home)
+    with run_production() as production:
+        restored = causeway("restore", str(tmp_path / "backup.tar"), **production, **home)
         assert restored.returncode == 0, restored.stderr
-        identified = with_services(url, lambda services: services.authentication.api_keys.identify(made.stdout.strip()))
+        url, key = production["DATABASE_MIGRATION_URL"], made.stdout.strip()
+        identified = with_services(url, lambda services: services.authentication.api_keys.identify(key))
         assert identified.owner_id == "local"
-        assert "no keys" not in causeway("keys", "list", DATABASE_URL=url, **home).stdout
+        assert "no keys" not in causeway("keys", "list", **production, **home).stdout
 
 
 def test_what_is_no_backup_is_refused(tmp_path: Path) -> None:
@@ -104,11 +106,10 @@ def test_what_is_no_backup_is_refused(tmp_path: Path) -> None:
 
 def test_a_dump_that_fails_leaves_nothing(tmp_path: Path, postgres: str) -> None:
     """R4.8 Who may not read every row is told who may."""
+    reader = create_login(postgres, "reader", "IN ROLE causeway_app")
     with psycopg.connect(postgres, autocommit=True) as connection:
-        connection.execute("DROP ROLE IF EXISTS reader")
-        connection.execute("CREATE ROLE reader LOGIN IN ROLE causeway_app")
         connection.execute("GRANT SELECT ON causeway.migrations TO reader")
-    home = {"CAUSEWAY_HOME": str(tmp_path), "DATABASE_URL": make_conninfo(postgres, user="reader")}
+    home = {"CAUSEWAY_HOME": str(tmp_path), "DATABASE_URL": reader}
     refused = one_line(causeway("backup", str(tmp_path / "backup.tar"), **home))
     assert "an administrator's" in refused
     assert not list(tmp_path.glob("*backup*"))

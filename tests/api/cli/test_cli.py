@@ -14,14 +14,15 @@ import psycopg
 import pytest
 from pydantic import SecretStr
 
+from api.errors import MESSAGES
 from graphrag.config.settings import Settings
 from graphrag.models import LOCAL_OWNER
-from graphrag.parsers.detection import SUPPORTED
 from graphrag.services import open_services
 from tests.api.commands import NOWHERE, Run, causeway, one_line, rows
 from tests.api.expectations import check_citations
 from tests.api.scripted import asking
 from tests.api.streams import read_events
+from tests.conftest import PATIENT
 from tests.model_server import ModelServer, Reply
 from tests.processes import started
 
@@ -68,21 +69,21 @@ def library(
 
 
 def test_ingest_lists_every_file_with_what_became_of_it(library: Library) -> None:
-    """R1.2, R1.7 Good files are indexed, each bad one has its cause; one bad file stops nothing."""
-    assert library.ingest.returncode == 0, library.ingest.stderr
+    """R1.2, R1.7 Good files are indexed, each bad one has its cause; one stops no other, and the exit code says so."""
+    assert library.ingest.returncode == 1, library.ingest.stderr
     found = rows(library.ingest.stdout)
     for name in ("horno.txt", "pan.md", "cold [b].txt"):
         assert found[name] == ["indexed", "1", ""]
     causes = {
-        "photo.bin": f"files of this type are not read; known are {SUPPORTED}",
-        "nul.txt": "the file is not text: it holds NUL bytes",
-        "empty.txt": "the file holds no text",
-        "gone.txt": "the file can't be read: No such file or directory",
+        "photo.bin": MESSAGES["indexing_unsupported"]["en"],
+        "nul.txt": MESSAGES["indexing_unsupported"]["en"],
+        "empty.txt": MESSAGES["indexing_empty"]["en"],
+        "gone.txt": "The file can't be read: No such file or directory",
     }
     for name, cause in causes.items():
         assert found[name] == ["error", "", cause]
     assert found["locked.txt"][0] == "error"
-    assert found["locked.txt"][2].startswith("the file can't be read: ")
+    assert found["locked.txt"][2].startswith("The file can't be read: ")
     assert ".hidden.txt" not in found
     assert "Traceback" not in library.ingest.stderr
 
@@ -192,7 +193,10 @@ async def test_among_several_collections_one_must_be_named(make_database: Callab
     await services.close()
     run = causeway("ask", QUESTION, DATABASE_URL=database)
     assert run.returncode == 1
-    assert one_line(run) == "Error: There is no collection 'default'. Known: contratos, recetas."
+    assert one_line(run) == (
+        "Error: The collection “default” does not exist. Existing ones: contratos, recetas. "
+        "To create one: causeway ingest PATH --collection NAME"
+    )
 
 
 @dataclass(frozen=True)
@@ -232,10 +236,10 @@ MISUSES = {
         ("ingest", "{file}-nowhere", "{empty}"), ("{file}-nowhere", "{empty}"), {"DATABASE_URL": "{database}"}
     ),
     "no collection": Misuse(
-        ("search", "hola", "--collection", "taller"), ("'taller'", "causeway ingest"), {"DATABASE_URL": "{database}"}
+        ("search", "hola", "--collection", "taller"), ("“taller”", "causeway ingest"), {"DATABASE_URL": "{database}"}
     ),
     "unknown filter": Misuse(
-        ("search", "hola", "--filter", "owner_id=x"), ("'owner_id'", "document_type, language"),
+        ("search", "hola", "--filter", "owner_id=x"), ("“owner_id”", "document_type, language"),
         {"DATABASE_URL": "{database}"},
     ),
 }  # fmt: skip
@@ -277,6 +281,8 @@ def runs(places: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> It
         for name, misuse in MISUSES.items():
             arguments = [argument.format_map(places) for argument in misuse.arguments]
             environment = {key: value.format_map(places) for key, value in misuse.environment.items()}
+            if misuse.environment.get("DATABASE_URL") == "{database}":
+                environment |= PATIENT
             started[name] = pool.submit(causeway, *arguments, **environment)
         for name, (text, _) in CONFIGS.items():
             path = folder / f"{name}.yml"

@@ -56,24 +56,25 @@ def test_programs_read_json(make_database: Callable[[], str]) -> None:
 
 
 @pytest.fixture(scope="module")
-def production() -> Iterator[str]:
-    with run_production() as url:
-        yield url
+def production() -> Iterator[dict[str, str]]:
+    with run_production() as environment:
+        yield environment
 
 
 @pytest.mark.slow
-def test_productions_role_needs_nothing_more(production: str) -> None:
-    """R4.8 No superuser: it migrates, serves and is examined without a warning; a wrong password is told."""
+def test_productions_roles_need_nothing_more(production: dict[str, str]) -> None:
+    """R4.8 No superuser: they migrate, serve and are examined without a warning; a wrong password is told."""
     port = unused_port()
-    assert causeway("migrate", DATABASE_URL=production).returncode == 0
-    with run_server(DATABASE_URL=production) as server:
+    assert causeway("migrate", **production).returncode == 0
+    with run_server(**production) as server:
         port = int(server.url.rsplit(":", 1)[1])
-        told = json.loads(causeway("doctor", "--json", "--port", str(port), DATABASE_URL=production).stdout)
+        told = json.loads(causeway("doctor", "--json", "--port", str(port), **production).stdout)
     codes = {finding["code"]: finding for finding in told["findings"]}
     assert [finding for finding in told["findings"] if finding["level"] != "ok"] == []
     assert codes["queue"]["details"] == {"waiting": 0, "workers": 1}
     assert "port_ours" in codes
-    wrong = causeway("doctor", "--json", DATABASE_URL=make_conninfo(production, password="another-secret"))
+    mistaken = {name: make_conninfo(url, password="another-secret") for name, url in production.items()}
+    wrong = causeway("doctor", "--json", **mistaken)
     refused = next(finding for finding in json.loads(wrong.stdout)["findings"] if finding["code"] == "database_away")
     assert (wrong.returncode, "password authentication failed" in refused["message"]) == (1, True)
     assert "another-secret" not in wrong.stdout

@@ -124,7 +124,7 @@ def test_what_is_wrong_is_told_in_one_line(folder: Path, database: str, tmp_path
     assert one_line(bad_line).startswith(f"Error: {tmp_path}/qrels.tsv, line 1: ")
     no_model = causeway("eval", "ir", str(folder), "--embedding-model", "magic", DATABASE_URL=database)
     assert no_model.returncode == 1
-    assert "Embedding model 'magic' not loaded. Available: bundled" in no_model.stderr
+    assert "The embedding model “magic” is not loaded. Available: bundled" in no_model.stderr
     assert "Traceback" not in no_model.stderr
     no_place = causeway("eval", "ir", str(folder), "--json", str(tmp_path / "no" / "x.json"), DATABASE_URL=database)
     assert no_place.returncode == 2

@@ -106,8 +106,8 @@ def test_what_cannot_be_measured_is_told_apart(evaluate: Evaluate, measured: dic
         (measured["id"], ["--collection", "vacía"], "has no golden cases"),
         (measured["id"], ["--metric", "hit@7"], "There is no hit@7 to compare."),  # before a run, which takes its time
         (measured["id"], ["--run", measured["id"], "--metric", "faithfulness"], "There is no faithfulness to compare."),
-        (measured["id"], ["--run", UNKNOWN], f"There is no evaluation {UNKNOWN}."),
-        (UNKNOWN, [], f"There is no evaluation {UNKNOWN}."),
+        (measured["id"], ["--run", UNKNOWN], f"The evaluation “{UNKNOWN}” does not exist."),
+        (UNKNOWN, [], f"The evaluation “{UNKNOWN}” does not exist."),
         (tmp_path / "none.json", [], "No such file or directory. A baseline is a run's id, or a file of"),
         (other, [], "is not what `eval export` writes: Input should be an object."),
         (half, [], "writes: summary.metrics: Field required."),

@@ -49,9 +49,9 @@ def test_what_is_wrong_is_told_in_one_line(database: str, tmp_path: Path) -> Non
     file.write_text(json.dumps([{"query": "¿Qué?", "category": "causal", "relevant_documents": ["nada.md"]}]))
     for run, told in (
         (golden(database, "import", str(file)), "case 0: relevant documents: nada.md: not in the collection."),
-        (golden(database, "import", str(GOLDEN)), "asks the same."),
+        (golden(database, "import", str(GOLDEN)), "is already in the golden cases"),
         (golden(database, "import", str(tmp_path / "none.json")), "No such file or directory."),
-        (golden(database, "export", "--version", "7"), "There is no version 7 of the golden cases."),
+        (golden(database, "export", "--version", "7"), "Version 7 of the golden cases does not exist."),
     ):
         assert run.returncode == 1
         assert told in one_line(run)
@@ -91,12 +91,11 @@ def test_cases_are_proposed_and_decided(database: str) -> None:
     assert first["expected_answer"] == "31.200"
     shown = golden(database, "proposals").stdout
     assert (
-        f"{second['id']} {second['category']}, {second['difficulty']}, from document by rules\n  {second['query']}\n"
-        in shown
+        f"{second['id']} {second['category']}, {second['difficulty']}, document, rules\n  {second['query']}\n" in shown
     )
     decide = {"DATABASE_URL": database}
     assert causeway("eval", "golden", "accept", first["id"], **decide).stdout == "1 accepted\n"
     assert causeway("eval", "golden", "reject", second["id"], **decide).stdout == "1 rejected\n"
     refused = causeway("eval", "golden", "accept", second["id"], **decide)
     assert refused.returncode == 1
-    assert "is rejected already" in one_line(refused)
+    assert "was already decided (rejected)" in one_line(refused)

@@ -64,8 +64,10 @@ def test_each_owner_has_keys_of_its_own(keys: Keys, owner: str) -> None:
     made = read(keys("create", "--owner", owner, "--json", RAG_OWNER=other))
     assert made["owner_id"] == owner
     told = keys("create", "--owner", "Ana María").stderr
-    assert re.search(r"`causeway keys revoke [0-9a-f]{16} --owner 'Ana María'` takes it back", told)
-    assert "There is no key" in keys("list", RAG_OWNER=other).stdout
+    assert re.search(r"To revoke it: causeway keys revoke [0-9a-f]{16} --owner 'Ana María'", told)
+    assert keys("list", RAG_OWNER=other).stdout == f"{other} has no key. Create one: causeway keys create\n"
+    unknown = keys("list", "--owner", "Ana Ruiz").stdout
+    assert unknown == "Ana Ruiz has no key. Create one: causeway keys create --owner 'Ana Ruiz'\n"
     refused = keys("revoke", made["id"], RAG_OWNER=other)
     assert isinstance(refused.exception, ApiKeyNotFound)
     assert "causeway keys list" in str(refused.exception)

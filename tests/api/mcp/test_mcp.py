@@ -123,7 +123,7 @@ async def test_documents_come_a_page_at_a_time(server: Server) -> None:
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    ("search", {}, "La solicitud no es válida: query"),
+    ("search", {}, "The request is not valid: query"),
     ("search", {"query": "What is it?", "top_k": 0}, "The request is not valid: top_k"),
     ("search", {"query": "Qu'est-ce que c'est ?", "strategy": "best"}, "La requête n'est pas valide : strategy"),
     ("search", {"query": "Where is the oven?", "filters": {"owner": "x"}}, "The filter “owner” does not exist"),
@@ -136,8 +136,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         {"question": "What caused it?", "collection": "no\0ne"},
         "The collection “no",
     ),
-    ("list_documents", {"cursor": "WzFd"}, "El cursor no pertenece a esta lista"),
-    ("list_documents", {"limit": 10**400}, "La solicitud no es válida: limit"),
+    ("list_documents", {"cursor": "WzFd"}, "The cursor does not belong to this list"),
+    ("list_documents", {"limit": 10**400}, "The request is not valid: limit"),
 ]
 
 

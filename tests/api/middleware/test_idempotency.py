@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from graphrag.db.database import fetch
+from graphrag.db.migrate import SETTINGS
 from graphrag.errors import DatabaseUnavailable, IdempotencyConflict
 from graphrag.services import Services
 from graphrag.stores.postgres.idempotency import IdempotencyKeys
@@ -245,11 +246,14 @@ async def test_one_job_forgets_them(services: Services, keys: IdempotencyKeys, o
     for number in range(3):
         await keys.once(owner, f"k{number}", "hash", one)
     due = """
-        UPDATE procrastinate_jobs SET scheduled_at = now()
+        UPDATE causeway.procrastinate_jobs SET scheduled_at = now()
         WHERE task_name = 'forget_idempotency_keys' AND args ->> 'owner_id' = %(owner)s RETURNING id
     """
     async with services.database.transaction(owner) as connection:
         await connection.execute("UPDATE idempotency_keys SET expires_at = now()")
+    # An owner changes no job, and the clock takes too long.
+    async with services.database.maintenance() as connection, connection.transaction():
+        await connection.execute(SETTINGS)  # triggers of the queue name no schema
         assert len(await fetch(connection, due, {"owner": owner})) == 1
     async with services.documents.queue.working(services.jobs), asyncio.timeout(WAIT_SECONDS):
         while await count_keys(services, owner):

@@ -137,7 +137,7 @@ def test_jobs_have_a_last_line_too(watched: Watched) -> None:
     lines = [json.loads(line) for line in watched.server.log().splitlines() if '"event": "job"' in line]
     (job,) = [line for line in lines if line["task"] == "ingest"]
     assert job["outcome"] == "done"
-    assert {"parse", "chunk", "embed", "store"} <= set(job["stages"])
+    assert {"prepare", "embed", "store"} <= set(job["stages"])
     assert (job["owner"], job["trace_id"]) == (watched.line("upload")["owner"], watched.line("upload")["trace_id"])
 
 
@@ -186,7 +186,7 @@ def test_a_job_is_of_the_trace_of_who_asked_for_it(watched: Watched) -> None:
     spans = watched.receiver.trace(watched.line("upload")["trace_id"], first="job ingest")
     tree = parents(spans)
     assert tree["job ingest"] == "POST /api/v1/documents"
-    assert tree["parse"] == tree["store"] == "job ingest"
+    assert tree["prepare"] == tree["store"] == "job ingest"
 
 
 def test_a_trace_tells_what_failed(watched: Watched) -> None:

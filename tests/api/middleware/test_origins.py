@@ -5,13 +5,15 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import Response
 from starlette.routing import Route
 
 from api.middleware.observability import RequestIdentity
-from api.middleware.origins import CrossOrigin, OriginCheck, host_name
+from api.middleware.origins import PORTS, CrossOrigin, OriginCheck, host_name, read_origin
 from graphrag.authentication.identity import is_loopback
 from graphrag.config.settings import Settings
 from tests.api.commands import causeway, one_line
@@ -63,10 +65,18 @@ def test_this_machine_s_names_and_the_proxy_s_are_ours(client: httpx.Client, hos
 
 
 @pytest.mark.parametrize(
-    "origin", [STRANGER, "null", "", "http://localhost:1", f"{FRIEND}.evil.example", "garbage", "http://["]
+    "origin",
+    [
+        *(STRANGER, "null", "", "http://localhost:1", f"{FRIEND}.evil.example", "garbage", "http://[", "http://x:y"),
+        *("https://{host}", "chrome-extension://{host}", "http://{host}0", "{host}", "http://u@{host}", "//{host}"),
+    ],
 )
-def test_a_page_of_another_site_changes_nothing(client: httpx.Client, origin: str) -> None:
-    """Security 8: by what a browser sends without asking first: forms, uploads, plain text, empty posts."""
+def test_a_page_of_another_site_changes_nothing(client: httpx.Client, server: Server, origin: str) -> None:
+    """Security 8: by what a browser sends without asking first: forms, uploads, plain text, empty posts.
+
+    A site is its scheme, name and port: one of another scheme is another's, also on this host.
+    """
+    origin = origin.replace("{host}", server.url.partition("://")[2])
     headers = {"Origin": origin, "Accept-Language": "en"}
     answers = [
         client.post(
@@ -89,7 +99,9 @@ def test_its_own_page_and_programs_may_change_things(client: httpx.Client, serve
     own = [
         {},
         {"Origin": server.url},
-        {"Origin": f"https://{PROXY}", "Host": PROXY},
+        {"Origin": f"http://{PROXY}", "Host": f"{PROXY}:80"},
+        {"Origin": f"https://{PROXY}", "Host": PROXY, "X-Forwarded-Proto": "https"},
+        {"Origin": f"https://{PROXY}:444", "Host": f"{PROXY}:444", "X-Forwarded-Proto": "https"},
         {"Origin": "http://127.0.0.1:9", "Host": "127.0.0.1:9"},
     ]
     for headers in own:
@@ -116,7 +128,7 @@ def test_an_unknown_site_s_preflight_is_refused(client: httpx.Client) -> None:
     """Security 8: in our own words."""
     asked = {"Origin": STRANGER, "Access-Control-Request-Method": "PUT"}
     answer = client.options(f"{COLLECTIONS}/notas", headers=asked)
-    check_error(answer, 405, "invalid_request")
+    check_error(answer, 405, "method_not_allowed")
     assert not [name for name in answer.headers if name.startswith("access-control-")]
 
 
@@ -174,6 +186,17 @@ async def test_with_authentication_any_name_and_page_may_ask() -> None:
 )
 def test_a_host_s_name(host: str, name: str) -> None:
     assert host_name(host) == name
+
+
+@given(
+    st.sampled_from(sorted(PORTS)), st.from_regex(r"[a-z]{1,9}(\.[a-z]{1,9})?", fullmatch=True), st.integers(1, 65535)
+)
+def test_an_origin_is_its_scheme_name_and_port(scheme: str, name: str, port: int) -> None:
+    """Security 8: however it is written; the scheme's own port may be left out."""
+    told = read_origin(f"{scheme}://{name}:{port}")
+    assert told == (scheme, name, port) == read_origin(f"{scheme.upper()}://{name.upper()}:{port}")
+    assert (read_origin(f"{scheme}://{name}") == told) == (port == PORTS[scheme])
+    assert read_origin(f"chrome-extension://{name}:{port}") is None
 
 
 def test_what_leads_to_this_machine() -> None:

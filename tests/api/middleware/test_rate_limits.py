@@ -1,7 +1,9 @@
 """How often one may ask."""
 
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -42,8 +44,8 @@ def request(path: str = "/api/v1/collections", method: str = "GET", address: str
 
 
 @asynccontextmanager
-async def rates(**settings: Any) -> AsyncIterator[RateLimits]:
-    opened = RateLimits(Settings.from_environment(**settings))
+async def rates(counts: Path | None = None, **settings: Any) -> AsyncIterator[RateLimits]:
+    opened = RateLimits(Settings.from_environment(**settings), counts)
     yield opened
     await opened.close()
 
@@ -110,7 +112,9 @@ async def test_owners_have_limits_of_their_own() -> None:
         assert await passed(free, "ada", REQUESTS_PER_MINUTE + 5) == REQUESTS_PER_MINUTE + 5
 
 
-@pytest.mark.parametrize("path", ["/api/chat", "/api/v1/chat", "/api/v1/chat/stream", "/v1/chat/completions"])
+@pytest.mark.parametrize(
+    "path", ["/api/chat", "/api/v1/chat", "/api/v1/chat/stream", "/v1/chat/completions", "/v1/responses"]
+)
 async def test_every_door_to_an_answer_is_counted(path: str) -> None:
     """Security 16"""
     async with rates(auth="jwt") as counted:
@@ -149,7 +153,7 @@ def test_a_client_s_many_addresses_are_one(address: str, network: str) -> None:
 async def test_processes_count_together_in_redis() -> None:
     """Security 16, R13.4: an owner's limit holds for all of them; the owner's name is not told to Redis."""
     with run_redis_server() as redis:
-        settings = {"redis_url": SecretStr(redis.url), "rate_per_minute": 6}
+        settings: dict[str, Any] = {"redis_url": SecretStr(redis.url), "rate_per_minute": 6}
         async with rates(**settings) as one, rates(**settings) as other:
             assert await passed(one, "ada", 3) == 3
             assert await passed(other, "ada", 9) in (3, 3 + SLACK)
@@ -162,11 +166,11 @@ async def test_processes_count_together_in_redis() -> None:
 
 async def test_a_redis_that_is_away_takes_no_request_down() -> None:
     """Security 16, R11.1: counted in the process instead; asked again only after a while."""
-    settings = {"redis_url": SecretStr("redis://:geheim@127.0.0.1:1/0"), "rate_per_minute": 4}
+    settings: dict[str, Any] = {"redis_url": SecretStr("redis://:geheim@127.0.0.1:1/0"), "rate_per_minute": 4}
     async with rates(**settings) as alone:
         with capture_logs() as logs:
             assert await passed(alone, "ada", 9) in (4, 4 + SLACK)
-    assert [entry["event"] for entry in logs] == ["rates are counted without Redis"]
+    assert [entry["event"] for entry in logs] == ["rates are counted by this process alone"]
     assert "geheim" not in str(logs)
 
 
@@ -179,4 +183,18 @@ async def test_a_redis_that_fails_in_between_takes_no_request_down() -> None:
             await counted._redis.execute_command("CONFIG", "SET", "maxmemory", "1")
             with capture_logs() as logs:
                 assert await passed(counted, "grace", 3) == 3
-            assert [entry["event"] for entry in logs] == ["rates are counted without Redis"]
+            assert [entry["event"] for entry in logs] == ["rates are counted by this process alone"]
+
+
+async def test_processes_of_one_service_count_in_one_file(tmp_path: Path) -> None:
+    """Security 16: of one owner together; where the file fails, each process counts alone, and says so once."""
+    counts = tmp_path / "rates.sqlite"
+    async with rates(counts, rate_per_minute=5) as one, rates(counts, rate_per_minute=5) as other:
+        assert await passed(one, "ana", 3) == 3
+        assert 2 <= await passed(other, "ana", 5) <= 2 + SLACK
+        assert await passed(other, "berta", 5) == 5
+        with closing(sqlite3.connect(counts)) as damaged:
+            damaged.execute("DROP TABLE counts")
+        with capture_logs() as logs:
+            assert 5 <= await passed(one, "ana", 7) <= 5 + SLACK
+        assert [entry["event"] for entry in logs] == ["rates are counted by this process alone"]

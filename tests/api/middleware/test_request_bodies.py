@@ -26,7 +26,7 @@ from tests.api.expectations import check_error, check_error_body
 from tests.conftest import Server, run_server
 from tests.model_server.serving import PromptServer
 
-MOST_JSON, MOST_UPLOAD, MOST_FILES = 20_000, 300_000, 3
+MOST_JSON, MOST_BULK, MOST_UPLOAD, MOST_FILES = 20_000, 60_000, 300_000, 3
 SECONDS = 0.5
 TOO_LARGE = {
     "es": f"La solicitud es demasiado grande: como máximo {MOST_JSON} bytes. Envíela en partes.",
@@ -39,6 +39,7 @@ TOO_LARGE = {
 def server(make_database: Callable[[], str]) -> Iterator[Server]:
     limits = {
         "RAG_MAX_JSON_BYTES": str(MOST_JSON),
+        "RAG_MAX_BULK_BYTES": str(MOST_BULK),
         "RAG_MAX_REQUEST_BYTES": str(MOST_UPLOAD),
         "RAG_MAX_FILES": str(MOST_FILES),
         "RAG_REQUEST_SECONDS": str(SECONDS),
@@ -97,6 +98,24 @@ def test_uploads_have_a_limit_of_their_own(client: httpx.Client, is_chunked: boo
         assert error["details"] == {"limit": MOST_JSON}
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/api/v1/collections/notes/documents", "/api/collections/notes/documents", "/v1/embeddings"),
+        *("/api/v1/golden-cases/import", "/api/golden-cases/import"),
+    ],
+)
+def test_what_is_sent_in_bulk_has_a_limit_of_its_own(client: httpx.Client, path: str) -> None:
+    """Security 16: what is within it is read, and found wanting."""
+
+    def send(size: int, to: str = path) -> httpx.Response:
+        return client.post(to, content=b'{"x": "'.ljust(size, b"a"), headers={"Content-Type": "application/json"})
+
+    check_error(send(MOST_BULK), 422, "invalid_request")
+    assert check_error(send(MOST_BULK + 1), 413, "request_too_large")["details"] == {"limit": MOST_BULK}
+    check_error(send(MOST_JSON + 1, f"{path}/more"), 413, "request_too_large")
+
+
 def test_an_upload_has_a_limited_number_of_files(client: httpx.Client) -> None:
     """Security 9: count; none is taken."""
     files = [("files", (f"{number}.txt", f"Nota {number}.")) for number in range(MOST_FILES + 1)]
@@ -148,6 +167,19 @@ def _feed(client: RawClient, step: bytes, pause_seconds: float = SECONDS / 5) ->
             pause.wait(pause_seconds)
     except OSError:
         return
+
+
+def test_a_body_of_two_lengths_is_refused(server: Server) -> None:
+    """Security 16: what follows it on the connection, for a proxy a part of it, is never read."""
+    smuggled = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    for path in ("/api/v1/chat", "/", "/nothing"):
+        for lengths in ({"Content_Length": "4"}, {"content_length": str(5 + len(smuggled))}):
+            with RawClient(server.url) as client:
+                client.head(path, **lengths, Transfer_Encoding="chunked")
+                client.send(b"0\r\n\r\n" + smuggled)
+                answer = client.rest()
+            assert answer.startswith(b"HTTP/1.1 400 ")
+            assert answer.count(b"HTTP/1.1 ") == 1
 
 
 def test_a_head_that_is_too_long_is_refused(server: Server) -> None:

@@ -98,7 +98,7 @@ def test_a_service_without_documents_has_no_model(make_database: Callable[[], st
         with pytest.raises(NotFoundError) as missing:
             client.chat.completions.create(model="causeway", messages=[{"role": "user", "content": BRIDGE}])
         assert missing.value.code == "collection_not_found"
-        assert "causeway ingest" in missing.value.message
+        assert "Upload the first ones" in missing.value.message
 
 
 @pytest.mark.parametrize("model", ["bundled", "default", "causeway"])

@@ -112,4 +112,5 @@ def _asyncpg_url(conninfo: str) -> URL:
     parts = {name: str(value) for name, value in conninfo_to_dict(conninfo).items() if value}
     # The host is a socket's folder, which only the query of a URL can hold.
     query = {str(name): value for name, value in parts.items() if name in ("host", "port")}
-    return URL.create("postgresql+asyncpg", username=parts.get("user"), database=parts["dbname"], query=query)
+    login = {"username": parts.get("user"), "password": parts.get("password")}
+    return URL.create("postgresql+asyncpg", **login, database=parts["dbname"], query=query)

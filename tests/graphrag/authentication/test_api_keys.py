@@ -165,15 +165,17 @@ def test_the_role_of_the_look_up_can_do_nothing_else(postgres: str) -> None:
         ).fetchall()
         functions = connection.execute(
             "SELECT proname, prosecdef, has_function_privilege(%s, oid, 'EXECUTE'), proacl::text"
-            " FROM pg_proc WHERE pg_get_userbyid(proowner) = %s",
+            " FROM pg_proc WHERE pg_get_userbyid(proowner) = %s ORDER BY proname DESC",
             [APPLICATION_ROLE, ROLE],
         ).fetchall()
         creates = connection.execute("SELECT has_schema_privilege(%s, 'causeway', 'CREATE')", [ROLE]).fetchone()
     assert role == (False, False, False, False, False)
-    assert rights == [("api_keys", "SELECT")]
-    ((name, is_definer, may_execute, access),) = functions
-    assert (name, is_definer, may_execute) == ("find_api_key", True, True)
-    assert not any(entry.startswith("=") for entry in access.strip("{}").split(","))  # nobody else may
+    assert sorted(rights) == [("api_keys", "SELECT"), ("identity_key", "SELECT"), ("shares", "SELECT")]
+    *look_ups, owner_of = functions
+    assert [found[:3] for found in look_ups] == [("find_share", True, True), ("find_api_key", True, True)]
+    assert owner_of[:3] == ("current_owner", True, True)
+    for *_, access in look_ups:
+        assert not any(entry.startswith("=") for entry in access.strip("{}").split(","))  # nobody else may
     assert creates == (False,)
 
 

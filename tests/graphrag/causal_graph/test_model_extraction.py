@@ -9,7 +9,7 @@ import pytest
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from graphrag.causal_graph.document_graph import chunk_graphs, with_relations
+from graphrag.causal_graph.document_graph import chunk_graphs
 from graphrag.causal_graph.model_extraction import (
     CONFIDENCE,
     HOPELESS,
@@ -17,6 +17,7 @@ from graphrag.causal_graph.model_extraction import (
     MAX_RELATIONS,
     ModelExtractor,
     merge,
+    with_relations,
 )
 from graphrag.config.settings import Settings
 from graphrag.errors import InvalidSettings

@@ -10,8 +10,15 @@ from graphrag.causal_graph.question import forms, read_question
 from graphrag.causal_graph.traversal import MAX_EDGES, find_paths, rank_paths
 from graphrag.models import Collection, Direction, Filters, Intent, TransformedQuery
 from graphrag.models.graph import LINK_THRESHOLD, CausalNeighbourhood, CausalPath
-from tests.factories import COLLECTION_ID, make_document
-from tests.graphrag.causal_graph.neighbourhoods import HandMadeGraph, link, make_edge, make_entity, make_neighbourhood
+from tests.factories import COLLECTION_ID, make_chunk, make_document
+from tests.graphrag.causal_graph.neighbourhoods import (
+    HandMadeGraph,
+    edge_in,
+    link,
+    make_edge,
+    make_entity,
+    make_neighbourhood,
+)
 
 COLLECTION = Collection(COLLECTION_ID, "local", "demo", "bundled")
 REPORT = make_document(filename="informe.md")
@@ -208,3 +215,18 @@ def test_order_does_not_depend_on_the_store(neighbourhood: CausalNeighbourhood) 
     # Of one relation with two confidences the graph keeps one edge, whose place in the list says nothing.
     if len({edge.id for edge in neighbourhood.edges}) == len(neighbourhood.edges):
         assert [(path.edges, path.score) for path in rank_paths(turned, question)] == scored
+
+
+def test_what_stands_in_another_paragraph_is_not_spoken_of() -> None:
+    """R7.2 «La subida se debe…» speaks of the gas before it, the façade of the next heading does not."""
+    rise = "La subida se debe a la sonda rota."
+    facade = "La fachada se retrasa por falta de tesorería."
+    text = f"2. Calefacción\nLa factura del gas subió. {rise}\n\n3. Fachada\n{facade}"
+    chunk = make_chunk(text)
+    right = edge_in(chunk, "la sonda rota", "La subida", rise)
+    wrong = edge_in(chunk, "falta de tesorería", "La fachada se retrasa", facade)
+    starts = [("La subida", 0.8), ("La fachada se retrasa", 0.8)]
+    question = read_question(ask("¿Por qué subió la factura del gas?"))
+    found = rank_paths(make_neighbourhood([right, wrong], starts), question, {chunk.id: chunk})
+    assert [path.edges for path in found] == [(right,), (wrong,)]
+    assert found[0].score > found[1].score + 0.1

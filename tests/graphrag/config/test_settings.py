@@ -130,7 +130,13 @@ def test_fallbacks_are_separated_by_commas(
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("RAG_SYSTEM_PROMPT", "a" * 4001), ("RAG_CHAT_CONCURRENCY", "0"), ("RAG_CHAT_TOKEN_SECONDS", "-1")],
+    [
+        ("RAG_SYSTEM_PROMPT", "a" * 4001),
+        ("RAG_CHAT_CONCURRENCY", "0"),
+        ("RAG_CHAT_TOKEN_SECONDS", "-1"),
+        ("RAG_MODEL_SERVERS", "127.0.0.1:11434"),
+        ("RAG_MODEL_SERVERS", "http://127.0.0.1:99999/v1"),
+    ],
 )
 def test_a_value_of_generation_is_checked_at_start(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     """R8.8 The error names the variable."""

@@ -9,32 +9,51 @@ import pytest
 from pydantic import SecretStr
 
 from graphrag.config.settings import Settings
-from graphrag.db.database import Database, queries
+from graphrag.db.database import FIRST_OPENING_SECONDS, Database, queries
 from graphrag.db.migrate import APPLICATION_ROLE, migrate
 from graphrag.errors import DatabaseUnavailable
 from graphrag.services import Services
+from tests.logins import create_login
 
 OWNED_TABLES = """
     SELECT relname, relrowsecurity, relforcerowsecurity, count(polname) AS policies,
-           has_table_privilege(%s, c.oid, 'SELECT') AS readable, pg_get_userbyid(relowner) AS owner
+           has_table_privilege(%s, c.oid, 'SELECT, INSERT, UPDATE, DELETE') AS usable,
+           pg_get_userbyid(relowner) AS owner, relispartition
     FROM pg_class c JOIN pg_attribute a ON attrelid = c.oid AND attname = 'owner_id'
     LEFT JOIN pg_policy ON polrelid = c.oid
     WHERE relkind IN ('r', 'p') AND relnamespace = 'causeway'::regnamespace
     GROUP BY c.oid
 """
+NAME_READERS = """
+    SELECT name FROM (
+        SELECT tablename || '.' || policyname, concat(qual, with_check) FROM pg_policies WHERE schemaname = 'causeway'
+        UNION ALL SELECT viewname, definition FROM pg_views WHERE schemaname = 'causeway'
+        UNION ALL SELECT proname, prosrc FROM pg_proc WHERE pronamespace = 'causeway'::regnamespace
+    ) AS texts (name, text) WHERE text LIKE '%app.user_id%'
+"""
 
 
 def test_every_owned_table_is_isolated(postgres: str) -> None:
-    """Security 1: a table with an owner_id has forced row level security and a policy, and the role does not own it."""
+    """Security 1: a table with an owner_id has forced row level security and a policy, and the role does not own it;
+    a partition has neither a policy nor rights: it is reached through its table alone, whose triggers check what is
+    written.
+    """
     with psycopg.connect(postgres) as connection:
         tables = connection.execute(OWNED_TABLES, [APPLICATION_ROLE]).fetchall()
     assert {"collections", "documents", "chunks", "chunk_embeddings", "lexeme_statistics"} <= {row[0] for row in tables}
-    for name, enabled, forced, policies, readable, table_owner in tables:
+    for name, enabled, forced, policies, usable, table_owner, is_partition in tables:
         assert enabled, name
         assert forced, name
-        assert policies, name
-        assert readable, name
+        assert bool(policies) is not is_partition, name
+        assert usable is not is_partition, name
         assert table_owner != APPLICATION_ROLE, name
+
+
+def test_owner_is_read_where_it_is_proven(postgres: str) -> None:
+    """Security 2: no policy, view or function reads the owner's name but the one that checks its proof."""
+    with psycopg.connect(postgres) as connection:
+        readers = connection.execute(NAME_READERS).fetchall()
+    assert readers == [("current_owner",)]
 
 
 def test_application_role_bypasses_nothing(postgres: str) -> None:
@@ -153,7 +172,7 @@ async def test_identity_ends_however_its_transaction_ends(postgres: str, owner: 
                 assert row["own_role"]
                 assert not row["owner"]
                 await connection.execute(f"SET ROLE {APPLICATION_ROLE}")
-                cursor = await connection.execute("SELECT count(*) AS n FROM collections")
+                cursor = await connection.execute("SELECT count(*) AS n FROM causeway.collections")
                 assert await cursor.fetchone() == {"n": 0}
                 await connection.execute("RESET ROLE")
     finally:
@@ -200,11 +219,10 @@ def test_migrating_again_changes_nothing(make_database: Callable[[], str]) -> No
 def test_ready_database_needs_no_right_to_create(make_database: Callable[[], str]) -> None:
     """An administrator migrates once; the service's own role then only needs membership in the application's."""
     url = make_database()
+    login = create_login(url, "plain_login", "IN ROLE causeway_app")
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("DROP ROLE IF EXISTS plain_login")
-        connection.execute("CREATE ROLE plain_login LOGIN IN ROLE causeway_app")
         connection.execute("GRANT SELECT ON causeway.migrations TO causeway_app")
-    assert migrate(psycopg.conninfo.make_conninfo(url, user="plain_login")) == []
+    assert migrate(login) == []
 
 
 @pytest.mark.parametrize("url", ["postgresql://nobody@127.0.0.1:1/none?connect_timeout=1", "not a connection string"])
@@ -212,6 +230,27 @@ async def test_unreachable_database_names_the_way_out(url: str) -> None:
     with pytest.raises(DatabaseUnavailable, match="DATABASE_URL") as caught:
         await Database(Settings.from_environment(database_url=SecretStr(url))).open()
     assert "\n" not in str(caught.value)
+
+
+async def test_first_opening_may_take_longer_than_a_request(postgres: str) -> None:
+    """R11.3 a service that starts on a busy machine is not given up after the time that a request may wait."""
+    database = Database(Settings.from_environment(database_url=SecretStr(postgres), database_timeout_seconds=1e-6))
+    try:
+        await database.open()
+        assert database.pool_stats()["pool_size"] == 2
+    finally:
+        await database.close()
+
+
+async def test_refused_login_of_requests_is_an_error_at_once(make_database: Callable[[], str]) -> None:
+    """R11.3 where the owner of the tables may connect and the login of requests may not, the start says why."""
+    owner_url = make_database()
+    login = create_login(owner_url, "refused_login", "IN ROLE causeway_app CONNECTION LIMIT 0")
+    database = Database(Settings.from_environment(database_url=SecretStr(login), migration_url=SecretStr(owner_url)))
+    with pytest.raises(DatabaseUnavailable, match="too many connections for role"):
+        async with asyncio.timeout(FIRST_OPENING_SECONDS / 2):
+            await database.open()
+    await database.close()
 
 
 def test_password_stays_out_of_the_error() -> None:

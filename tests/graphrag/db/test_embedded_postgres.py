@@ -11,8 +11,12 @@ from pathlib import Path
 import psutil
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
+from graphrag.config.settings import Settings
+from graphrag.db.database import Database
 from graphrag.db.embedded_postgres import EmbeddedPostgres
+from graphrag.db.migrate import APPLICATION_ROLE, WORKER_ROLE, migrate
 from graphrag.errors import InvalidSettings
 
 STAY = """
@@ -46,6 +50,32 @@ def other_process(home: Path) -> subprocess.Popen[str]:
     assert process.stdout is not None
     assert "dbname=causeway" in process.stdout.readline()
     return process
+
+
+async def test_requests_and_workers_log_in_with_their_own_role(home: Path) -> None:
+    """Security 1: what the service connects as is no superuser, and has no other role to go back to."""
+    database = Database(Settings.from_environment(home=home, database_url=None))
+    try:
+        async with database.transaction("somebody") as connection:
+            await connection.execute("RESET ROLE")
+            cursor = await connection.execute(
+                "SELECT session_user AS login, current_user AS role, rolsuper, rolbypassrls,"
+                " pg_has_role('causeway_worker', 'MEMBER') AS works FROM pg_roles WHERE rolname = session_user"
+            )
+            assert await cursor.fetchone() == {
+                "login": APPLICATION_ROLE,
+                "role": APPLICATION_ROLE,
+                "rolsuper": False,
+                "rolbypassrls": False,
+                "works": False,
+            }
+        address = await database.address(WORKER_ROLE)
+        with psycopg.connect(address) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("SELECT FROM causeway.documents")
+        async with database.maintenance() as connection:
+            await connection.execute("ANALYZE causeway.documents")
+    finally:
+        await database.close()
 
 
 def test_starts_keeps_and_stops(home: Path) -> None:
@@ -102,6 +132,48 @@ def test_stale_pid_file_is_no_obstacle(home: Path, content: str) -> None:
         (home / "postgres" / lock).write_text(content)
     with psycopg.connect(server.start()) as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)
+    server.stop()
+
+
+def is_refused(address: str, **parameters: str) -> bool:
+    try:
+        psycopg.connect(make_conninfo(address, **parameters)).close()
+    except psycopg.OperationalError as exc:
+        return "password" in str(exc)
+    return False
+
+
+def test_each_login_has_a_password_of_its_own(home: Path) -> None:
+    """Security 8: who reaches the socket, but not the key's file, is nobody; a request's login is no superuser's."""
+    server = EmbeddedPostgres(home)
+    superuser = server.start()
+    migrate(superuser)
+    server.admit(APPLICATION_ROLE)
+    requests = server.address(APPLICATION_ROLE)
+    assert not is_refused(superuser)
+    assert not is_refused(requests)
+    for role in ("postgres", APPLICATION_ROLE):
+        assert is_refused(superuser, user=role, password="")
+    assert is_refused(requests, user="postgres")
+    assert (home / "postgres.key").stat().st_mode & 0o777 == 0o600
+    server.stop()
+
+
+@pytest.mark.parametrize("lost", ["rule and key", "key", "rule"])
+def test_a_home_without_passwords_gets_them(home: Path, lost: str) -> None:
+    """Security 8: one of an earlier version, one whose key was lost, one whose first start was cut short."""
+    server = EmbeddedPostgres(home)
+    with psycopg.connect(server.start()) as connection:
+        connection.execute("CREATE TABLE kept (word text)")
+    server.stop()
+    if "rule" in lost:
+        (home / "postgres" / "pg_hba.conf").write_text("local all all trust\nhost all all 127.0.0.1/32 trust\n")
+    if "key" in lost:
+        (home / "postgres.key").unlink()
+    address = server.start()
+    with psycopg.connect(address) as connection:
+        assert connection.execute("SELECT FROM kept").fetchall() == []
+    assert is_refused(address, password="")
     server.stop()
 
 

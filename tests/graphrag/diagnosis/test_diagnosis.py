@@ -10,7 +10,6 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from graphrag.db.embedded_postgres import create_database
@@ -20,6 +19,7 @@ from graphrag.diagnosis.findings import Finding, Level
 from tests.chunkenizer_server import run_chunkenizer
 from tests.conftest import with_services
 from tests.graphrag.linguistics.installed_pipelines import install_pipeline
+from tests.logins import create_login
 from tests.model_server import Fail, ModelServer, Reply
 
 PATCH = pytest.MonkeyPatch
@@ -106,21 +106,21 @@ def test_an_empty_database_wants_migrations(postgres: str, monkeypatch: PATCH) -
 @pytest.fixture
 def stranger(url: str) -> Iterator[str]:
     """A role that may log in, and nothing else."""
-    name = sql.Identifier("stranger")
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(name))
-        yield make_conninfo(url, user="stranger")
-        connection.execute(sql.SQL("DROP OWNED BY {0}; DROP ROLE {0}").format(name))
+    yield create_login(url, "stranger")
+    execute(url, "DROP OWNED BY stranger", "DROP ROLE stranger")
 
 
 def test_a_role_without_rights_is_told_what_to_grant(url: str, stranger: str, monkeypatch: PATCH) -> None:
-    """R4.8 First that it may not look, then that it is not the application's, then nothing."""
+    """R4.8 First that it may not look, then that it is not the application's, at last that it may prove any owner."""
     monkeypatch.setenv("DATABASE_URL", stranger)
     assert found()["role_refused"].details["application"] == APPLICATION_ROLE
     execute(url, "GRANT USAGE ON SCHEMA causeway TO stranger", "GRANT SELECT ON migrations TO stranger")
     assert found()["role_lacks"].details["role"] == "stranger"
     execute(url, f"GRANT {APPLICATION_ROLE} TO stranger")
+    assert found()["key_refused"].details["role"] == "stranger"
+    execute(url, "GRANT SELECT ON identity_key TO stranger")
     findings = found()
+    assert findings["role_proves"].level is Level.WARNING
     assert Level.ERROR not in {finding.level for finding in findings.values()}
     assert "role_bypasses" not in findings
 

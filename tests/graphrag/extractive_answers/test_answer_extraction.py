@@ -1,6 +1,8 @@
 """Which sentences of the evidence answer a question, if any."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
 
 import pytest
 from hypothesis import given, settings
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 from graphrag.extractive_answers import extraction
 from graphrag.extractive_answers.answer_kinds import wanted_kinds
+from graphrag.extractive_answers.direct_answers import direct_answer
 from graphrag.extractive_answers.extraction import MAX_SENTENCES, MAX_STATEMENTS, extract_answer
 from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement
 from graphrag.extractive_answers.units import read_units
@@ -552,7 +555,8 @@ def test_a_list_is_told_whole_without_the_reader(monkeypatch: pytest.MonkeyPatch
     """R8.8 Where its weights are not installed."""
     monkeypatch.setattr(extraction, "open_reader", lambda: None)
     text = "Documents for the permit:\n\n- a signed form for the permit\n- a plan of the site\n- proof of identity\n"
-    found = extract_answer("Which documents are needed for the permit?", [excerpt(text, "en")], language="en")
+    passage = replace(excerpt(text, "en"), score=0.9)
+    found = extract_answer("Which documents are needed for the permit?", [passage], language="en")
     assert [[item.text for item in unit.items] for unit in found.listed] == [
         ["a signed form for the permit", "a plan of the site", "proof of identity"]
     ]
@@ -615,3 +619,59 @@ def test_two_items_of_one_list_bring_the_others() -> None:
     items = [number for number, sentence in enumerate(best.sentences) if sentence.unit.kind == "item"]
     assert extraction._list_of(best.sentences, items[:2]) == (found,)
     assert extraction._list_of(best.sentences, items[:1]) == ()
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "happened", "why"),
+    [
+        (
+            "fr",
+            "Pourquoi l'excursion à Dieppe est-elle annulée ?",
+            "L'excursion à Dieppe est annulée.",
+            "Il fallait trente inscrits pour remplir le car, nous en avions dix-neuf.",
+        ),
+        (
+            "en",
+            "Why did the compressor burn out?",
+            "The compressor burnt out on Tuesday night.",
+            "Its filter was thick with sawdust, and nobody had cleaned it in two years.",
+        ),
+        (
+            "es",
+            "¿Por qué se cerró el gimnasio?",
+            "El gimnasio se cerró el 21 de octubre.",
+            "Aquel fin de semana se desprendió parte del falso techo con las lluvias.",
+        ),
+    ],
+)
+def test_a_reason_without_a_word_for_it_stands_beside_what_happened(
+    language: str, question: str, happened: str, why: str
+) -> None:
+    """R7.2, R8.5 In the next sentence: both are told, without a short answer that would be a date or a number."""
+    around = {"fr": "Les courses sont faites.", "en": "Lunch was served at noon.", "es": "El comedor abre a las dos."}
+    text = f"{happened} {why} {around[language]}"
+    found = extract_answer(question, [excerpt(text, language)], language=language, direction="causes")
+    assert found.outcome == "answered"
+    assert [statement.text for statement in found.statements] == [happened, why]
+    told = [(statement, excerpt(text, language)) for statement in found.statements]
+    assert direct_answer(question, told, today=date(2026, 1, 1), language=language, direction="causes") is None
+
+
+def test_a_date_that_only_the_reader_sees_is_one() -> None:
+    """R8.5 "From the eighth day on" is no date that rules know, yet tells when."""
+    text = "A doctor's note is needed from the eighth day on. Staff call the duty desk on the first morning."
+    assert answer("When do I need a doctor's note?", text, language="en")[0].startswith("A doctor's note is needed")
+
+
+def test_an_ordinal_is_no_name() -> None:
+    """R8.5 A question about 4º is not refused because a document writes it otherwise."""
+    text = [excerpt("Los alumnos del cuarto curso comen en el comedor grande.", "es")]
+    assert extract_answer("¿Dónde comen los alumnos de 4º curso?", text, language="es").outcome != "none"
+    assert extract_answer("¿Dónde comen los alumnos de 4B?", text, language="es").outcome == "none"
+
+
+def test_one_word_across_languages_is_enough_where_the_reader_sees_an_answer() -> None:
+    """R6.2 A question with a single content word meets a passage in another language."""
+    text = "Avis aux amis de la chorale : les ténors ne sont plus que six cette année."
+    found = extract_answer("How many tenors are there?", [excerpt(text, "fr")], language="en")
+    assert found.outcome != "none"

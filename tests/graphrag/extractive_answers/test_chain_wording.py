@@ -30,6 +30,14 @@ def test_effects_are_told_from_cause_to_effect() -> None:
     assert told(SEAL, VALVE) == [SEAL, VALVE]
 
 
+def test_of_what_comes_closest_only_the_best_finds_a_chain() -> None:
+    """R7.2 A doubtful chain does not answer because one of the passages that come closest states its link."""
+    chain = Chain("", 0.4, (link(SEAL),))
+    best, other = (ExtractedStatement(text, 1, "es", 1.0) for text in (BISCUITS, SEAL))
+    assert word_chain([chain], [best, other], [EXCERPT], language="es", is_answered=False) == []
+    assert word_chain([chain], [other, best], [EXCERPT], language="es", is_answered=False)
+
+
 @pytest.mark.parametrize("direction", ["causes", None])
 def test_a_cause_is_told_before_what_led_to_it(direction: Direction | None) -> None:
     """R7.2 The link that answers comes first."""

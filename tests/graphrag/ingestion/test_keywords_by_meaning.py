@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from graphrag.config.settings import ParsingLimits, Settings
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry, cached, load_registry
-from graphrag.ingestion.enrichment import MOST, MOST_PHRASES, NOT_EMBEDDED, Keyphrase, different, with_keywords
-from graphrag.ingestion.pipeline import Pipeline
+from graphrag.ingestion.enrichment import MOST, MOST_PHRASES, Keyphrase, different
+from graphrag.ingestion.pipeline import NOT_EMBEDDED, Pipeline, with_keywords
+from graphrag.ingestion.preparation import InProcessPreparer
 from graphrag.ingestion.sources import SourceText
 from graphrag.models import Document
-from graphrag.parsers.parsing import InProcessParser
 from graphrag.testing.in_memory_store import InMemoryCache, InMemoryStore
 from tests.conftest import DEMO
 from tests.factories import make_document
@@ -34,9 +34,8 @@ async def ingest(
     pipeline = Pipeline(
         store,
         Settings.from_environment(keywords=keywords),
-        InProcessParser(ParsingLimits()),
+        InProcessPreparer(ParsingLimits()),
         InMemoryCache(),
-        embed_meaning=model.embeddings.embed_documents,
     )
     sources = [SourceText(str(number), text) for number, text in enumerate(texts)]
     await pipeline.ingest(sources, collection=collection, model=model)

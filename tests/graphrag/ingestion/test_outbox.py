@@ -1,5 +1,6 @@
 """Uploads that wait for the database: what is done after they came counts more, and none is in another's way."""
 
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -68,6 +69,33 @@ async def test_one_that_cannot_be_read_holds_up_no_other(services: Services, own
     await services.outbox.deliver()
     assert set(await sources(services, owner)) == {"a.txt"}
     assert len(await services.files.list(FOLDER)) == 1
+
+
+async def test_a_damaged_one_is_never_indexed(services: Services, owner: str) -> None:
+    """R11.3, security 17: it stays where it is, is in no other upload's way, and goes with its collection."""
+    await services.outbox.store(owner, NAME, [KEPT])
+    (key,) = await services.files.list(FOLDER)
+    await services.files.put(key, (await services.files.get(key)).replace(b"Monday", b"Sunday"))
+    await services.outbox.deliver()
+    assert await sources(services, owner) == {}
+    collection = await services.collections.create(owner, NAME)
+    await services.documents.add(collection, [NEWER])
+    assert await sources(services, owner) == {"a.txt": NEWER.content_hash}
+    assert await services.files.list(FOLDER) == [key]
+    await services.documents.delete_collection(collection)
+    assert await services.files.list(FOLDER) == []
+
+
+async def test_the_newest_counts_whatever_the_clock_says(
+    services: Services, owner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R11.3 The clock goes back by an hour between two versions of a file."""
+    await services.outbox.store(owner, NAME, [KEPT])
+    earlier = time.time_ns() - 3_600_000_000_000
+    monkeypatch.setattr("graphrag.ingestion.outbox.time.time_ns", lambda: earlier)
+    await services.outbox.store(owner, NAME, [NEWER])
+    await services.outbox.deliver()
+    assert await sources(services, owner) == {"a.txt": NEWER.content_hash}
 
 
 class FailingFiles(LocalFiles):

@@ -11,11 +11,12 @@ import pytest
 from graphrag.config.settings import ParsingLimits, Settings
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
 from graphrag.ingestion.pipeline import Pipeline
+from graphrag.ingestion.preparation import InProcessPreparer
+from graphrag.ingestion.prepared import Preparer
 from graphrag.ingestion.sources import SourceFile, SourceText, find_files, read_file
 from graphrag.models import Collection
 from graphrag.models.ingestion import IngestionOutcome, IngestionStatus
-from graphrag.parsers.parsing import InProcessParser
-from graphrag.protocols import ChunkStore, Parser
+from graphrag.protocols import ChunkStore
 from graphrag.testing.in_memory_store import InMemoryCache, InMemoryStore
 from tests.graphrag.embeddings.stubborn import failing
 
@@ -26,11 +27,11 @@ class Desk:
     """A pipeline over a store in memory."""
 
     def __init__(
-        self, collection: Collection, store: ChunkStore, model: EmbeddingModel, parser: Parser, **settings: Any
+        self, collection: Collection, store: ChunkStore, model: EmbeddingModel, preparer: Preparer, **settings: Any
     ) -> None:
         self.collection, self.store, self.model = collection, store, model
         own = Settings.from_environment(**settings)
-        self.pipeline = Pipeline(store, own, parser, InMemoryCache(), embed_meaning=model.embeddings.embed_documents)
+        self.pipeline = Pipeline(store, own, preparer, InMemoryCache())
 
     async def ingest(self, *paths: Path) -> list[IngestionOutcome]:
         return await self._ingest([read_file(path, max_bytes=10_000) for path in find_files(paths)])
@@ -51,7 +52,7 @@ class Desk:
 async def make_desk(registry: EmbeddingRegistry, **settings: Any) -> Desk:
     store = InMemoryStore()
     collection = await store.create_collection("me", "notes", embedding_model="bundled")
-    return Desk(collection, store, registry.get("bundled"), InProcessParser(ParsingLimits()), **settings)
+    return Desk(collection, store, registry.get("bundled"), InProcessPreparer(ParsingLimits()), **settings)
 
 
 @pytest.fixture

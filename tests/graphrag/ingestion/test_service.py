@@ -1,6 +1,7 @@
 """A collection's files through the queue, over a real PostgreSQL and a real folder."""
 
 import asyncio
+import os
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -80,9 +81,9 @@ class Desk:
         return {hit.chunk.content for hit in hits}
 
     def kept(self) -> list[str]:
-        """The files of the collection in the file storage."""
+        """The files of the collection in the file storage, which may be cleared meanwhile."""
         folder = self.services.settings.storage.home / "files" / str(self.collection.id)
-        return sorted(path.name for path in folder.rglob("*") if path.is_file())
+        return sorted(name for _, _, names in os.walk(folder) for name in names)
 
 
 @pytest.fixture
@@ -454,13 +455,10 @@ async def test_an_unforeseen_error_ends_as_an_error_of_its_documents(desk: Desk)
     """R1.2 never «processing» for ever."""
 
     class Broken:
-        async def parse(self, data: bytes, *, filename: str) -> object:
+        async def prepare(self, source: object, **_: object) -> object:
             raise RuntimeError("a bug, on purpose")
 
-        def close(self) -> None:
-            pass
-
-    desk.services = with_parts(desk.services, parser=Broken())
+    desk.services = with_parts(desk.services, preparer=Broken())
     async with desk.working():
         await desk.add(a=REPORT)
         failed = await desk.finished("a")

@@ -1,10 +1,80 @@
 """Which language a text is in, and which of its words carry meaning."""
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-from graphrag.linguistics.language import UNKNOWN, content_words, detect, detect_question, fold, is_foreign, stem, words
+from graphrag.linguistics import language as module
+from graphrag.linguistics.language import (
+    STEMMERS,
+    UNKNOWN,
+    content_words,
+    detect,
+    detect_question,
+    fold,
+    is_foreign,
+    stem,
+    words,
+)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty folder that the model is unpacked into."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    module._identifier.cache_clear()
+    yield tmp_path / "causeway"
+    module._identifier.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def original() -> LanguageIdentifier:
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    identifier.set_languages(sorted(STEMMERS))
+    return identifier
+
+
+@settings(max_examples=200)
+@given(st.text(max_size=60) | st.lists(st.sampled_from("el four the não perquè und è porque".split())).map(" ".join))
+def test_the_unpacked_model_ranks_as_the_packed_one(original: LanguageIdentifier, text: str) -> None:
+    """R1.3"""
+    assert module._identifier().rank(text) == original.rank(text)
+
+
+def test_the_model_is_unpacked_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R1.3: by one of those who want it at the same time; nothing else is left."""
+    with ThreadPoolExecutor() as threads:
+        assert (
+            len(set(threads.map(lambda _: module._identifier.__wrapped__().rank("Le four s'est arrêté.")[0], "abc")))
+            == 1
+        )
+    assert len(list(cache.iterdir())) == 1
+    monkeypatch.setattr(module, "_unpacked", None)
+    assert detect("Le four s'est arrêté parce qu'il manquait du gaz.") == "fr"
+
+
+@pytest.mark.parametrize("name", ["next.npy", "priors.npy"])
+def test_a_damaged_model_is_not_used(cache: Path, name: str) -> None:
+    """R11.1: neither a file that was cut off nor one that is gone keeps anybody from detecting languages."""
+    detect("hola")
+    module._identifier.cache_clear()
+    (damaged,) = cache.glob(f"*/{name}")
+    damaged.write_bytes(damaged.read_bytes()[:-8])
+    assert detect("Le four s'est arrêté parce qu'il manquait du gaz.") == "fr"
+    module._identifier.cache_clear()
+    damaged.unlink()
+    assert detect("Le four s'est arrêté parce qu'il manquait du gaz.") == "fr"
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(cache: Path) -> None:
+    """R11.1"""
+    cache.write_text("a file")
+    assert detect("Le four s'est arrêté parce qu'il manquait du gaz.") == "fr"
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,18 @@
 """The lexicon of concepts, through words as people write them."""
 
+import gzip
+import json
+
 import pytest
+import spacy_lookups_data
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphrag.linguistics.language import fold
 from graphrag.linguistics.lexicon import (
+    BEGINNING,
+    SHORT,
+    find_beginnings,
     find_meanings,
     find_synonyms,
     meanings,
@@ -82,6 +90,18 @@ def test_every_word_of_the_lexicon_finds_its_concept(language: str) -> None:
         for word in concept.words[language]:
             written = word.replace("'", " ").replace("-", " ").split()
             assert concept.family in find_meanings(written, language)[0], (word, concept.name)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_form_begins_as_its_families_say(language: str) -> None:
+    """R5.1 «fue», of «ser», is not passed over; the forms are those of spaCy's table, one in seven."""
+    with gzip.open(f"{getattr(spacy_lookups_data, language)['lemma_lookup']}.gz") as table:
+        forms = list(json.load(table))[::7]
+    known = {form: found for form in forms if len(fold(form)) > SHORT and (found := meanings(form, language))}
+    assert len(known) > 1_000
+    for form, families in known.items():
+        for family in families:
+            assert fold(form)[:BEGINNING] in find_beginnings([family], language), (form, family)
 
 
 @given(st.lists(st.text(min_size=1, max_size=12), max_size=8), st.sampled_from(LANGUAGES))

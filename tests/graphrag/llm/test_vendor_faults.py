@@ -138,6 +138,13 @@ async def test_an_ollama_that_is_not_there_is_to_be_started(monkeypatch: pytest.
             await asking
 
 
+async def test_a_server_that_is_not_there_has_an_address_to_correct(monkeypatch: pytest.MonkeyPatch) -> None:
+    """R8.8, R13.4"""
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    with pytest.raises(ProviderError, match=r"Check the network, and OPENAI_BASE_URL where it is set\.$"):
+        await open_model(OPENAI).ainvoke("¿Qué hay?")
+
+
 @pytest.fixture
 def far(request: pytest.FixtureRequest, tmp_path: Path, model_server: ModelServer) -> EmbeddingModel:
     return load(tmp_path, SERVERS[request.param] % (model_server.url, "timeout_seconds: 5"))

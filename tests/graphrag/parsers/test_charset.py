@@ -19,11 +19,31 @@ ENGLISH = "Plain English text with nothing but ASCII in it.\n" * 3
 
 @pytest.mark.parametrize("text", [SPANISH, FRENCH, ENGLISH])
 @pytest.mark.parametrize(
-    "charset", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "latin_1", "cp850", "mac_roman"]
+    "charset",
+    [
+        "utf-8",
+        "utf-8-sig",
+        "utf-16",
+        "utf-16-le",
+        "utf-16-be",
+        "utf-32",
+        "utf-32-le",
+        "utf-32-be",
+        "cp1252",
+        "latin_1",
+        "cp850",
+        "mac_roman",
+    ],
 )
 def test_charset_is_detected(text: str, charset: str) -> None:
     """R1.1"""
     assert decode(text.encode(charset), limits=LIMITS).removeprefix("\ufeff") == text
+
+
+@pytest.mark.parametrize("charset", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+def test_torn_unit_at_the_end_spoils_nothing_else(charset: str) -> None:
+    """R1.1"""
+    assert decode(SPANISH.encode(charset)[:-1], limits=LIMITS).startswith(SPANISH[:-1])
 
 
 @pytest.mark.parametrize("bom", [codecs.BOM_UTF16_BE, codecs.BOM_UTF16_LE])

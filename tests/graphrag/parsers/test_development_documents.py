@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from graphrag.errors import UnreadableDocument
-from graphrag.parsers.isolation import IsolatedParser
+from tests.graphrag.parsers.isolated import IsolatedParser
 from tests.graphrag.parsers.laws import assert_lawful
 from tests.processes import ROOT
 
@@ -14,7 +14,6 @@ DOCUMENTS = ROOT.parent / "shared" / "data" / "documents"
 READ = "read"
 # What comes of each file of a group. Those not named are read.
 OUTCOMES = {
-    "normal/word2.doc": "unsupported",  # of Word 2, before the format that the suffix means today
     "normal/picture.pptx": "empty",
     "malformed_or_edge/empty.txt": "empty",
     "malformed_or_edge/empty.xlsx": "empty",

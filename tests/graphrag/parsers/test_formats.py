@@ -6,7 +6,6 @@ from docx.enum.text import WD_BREAK
 
 from graphrag.errors import UnreadableDocument
 from graphrag.models import Heading, ParsedText
-from graphrag.parsers.isolation import IsolatedParser
 from tests.graphrag.parsers.documents import (
     HTML,
     MARKDOWN,
@@ -19,6 +18,7 @@ from tests.graphrag.parsers.documents import (
     make_pptx,
     make_xlsx,
 )
+from tests.graphrag.parsers.isolated import IsolatedParser
 from tests.graphrag.parsers.laws import assert_lawful
 
 

@@ -11,12 +11,15 @@ from hypothesis import strategies as st
 
 from graphrag.errors import UnreadableDocument
 from graphrag.models import ParsedText
-from graphrag.parsers.isolation import IsolatedParser
+from graphrag.parsers.detection import ODP
+from graphrag.parsers.recognition import find_tesseract
 from tests.graphrag.parsers.documents import (
     make_docx,
+    make_epub,
     make_every_format,
     make_odt,
     make_ole,
+    make_open_document,
     make_pdf,
     make_pptx,
     make_xlsx,
@@ -24,9 +27,13 @@ from tests.graphrag.parsers.documents import (
     with_part,
     zipped,
 )
+from tests.graphrag.parsers.isolated import IsolatedParser
 from tests.graphrag.parsers.laws import assert_lawful
 
-REASONS = {"unsupported", "encoding", "empty", "too_large", "encrypted", "damaged", "scanned", "timeout"}
+UNREAD_SCAN = "unrecognized" if find_tesseract() else "scanned"
+REASONS = {
+    *("unsupported", "encoding", "empty", "too_large", "encrypted", "damaged", "timeout", "nested", UNREAD_SCAN),
+}
 DEEP = 10_000
 FILES = make_every_format()
 FUZZING = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -75,6 +82,13 @@ NESTED = {
         part(PPTX, SLIDE).replace(b"</p:spTree>", b"<p:grpSp>" * DEEP + b"</p:grpSp>" * DEEP + b"</p:spTree>"),
     ),
     "a.xlsx": with_part(XLSX, STRINGS, part(XLSX, STRINGS).replace(b"<si>", b"<si>" + b"<r>" * DEEP)),
+    "a.odp": make_open_document(
+        ODP, "<office:presentation><drawing:page>" + "<drawing:g>" * DEEP + "<text:p>x</text:p>" + "</drawing:g>" * DEEP
+    ),
+    "a.epub": make_epub({"a.xhtml": "<html><body>" + "<div>" * DEEP + "hola"}),
+    "a.json": b"[" * DEEP + b"1" + b"]" * DEEP,
+    "a.xml": b"<a>" * DEEP + b"hola" + b"</a>" * DEEP,
+    "a.eml": b"Subject: x\nMIME-Version: 1.0\nContent-Type: message/rfc822\n\n" * DEEP + b"Subject: fin\n\nhola\n",
     "a.odt": make_odt("<text:section>" * DEEP + "<text:p>x</text:p>" + "</text:section>" * DEEP),
     "a.html": b"<html>" + b"<div>" * DEEP + b"hola",
     "table.html": b"<html>" + b"<table><tr><td>" * DEEP + b"hola",
@@ -223,7 +237,7 @@ async def test_every_refusal_has_its_own_cause(parser: IsolatedParser) -> None:
     refused = {
         "empty": (b"", "a.pdf"),
         "unsupported": (b"\x7fELF", "a.bin"),
-        "scanned": (make_pdf([[]]), "a.pdf"),
+        UNREAD_SCAN: (make_pdf([[]]), "a.pdf"),
         "encrypted": (make_pdf([["x"]], password="x"), "a.pdf"),
         "damaged": (FILES["a.docx"][:5_000], "a.docx"),
     }

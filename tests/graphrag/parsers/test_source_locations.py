@@ -168,6 +168,8 @@ def test_a_chunk_of_rows_says_where_it_stands() -> None:
         "page": None,
         "sheet_name": "Hoja",
         "cell_ref": "B2:D3",
+        "file": None,
+        "is_recognized": False,
         "headers": list(HEADERS),
         "temporal_context": {
             "date": "2025-12-01", "period": "month", "change": 0.25, "label": "+25 % frente al mes anterior",

@@ -1,6 +1,7 @@
 """Workbooks and CSV: rows with their headers, sheets and cells."""
 
 import io
+import re
 from datetime import date, datetime, time, timedelta
 
 import pytest
@@ -225,3 +226,47 @@ def test_durations_and_times_are_written_out() -> None:
     assert written(timedelta(hours=30)) == "1 day, 6:00:00"
     assert written(datetime(2024, 5, 6)) == "2024-05-06"
     assert written(datetime(2024, 5, 6, 7, 8)) == "2024-05-06 07:08"
+
+
+def make_sparse(*far: tuple[int, int, object]) -> bytes:
+    data = io.BytesIO()
+    with xlsxwriter.Workbook(data) as workbook:
+        sheet = workbook.add_worksheet("Ventas")
+        blue = workbook.add_format({"bg_color": "blue"})
+        for row, column, value in ((0, 0, "Mes"), (0, 1, "Total"), (1, 0, "enero"), (1, 1, 3), *far):
+            sheet.write(row, column, value, blue if value is None else None)
+    return data.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "cell"), [(1_048_575, 16_383, "XFD1048576"), (100_000, 500, "SG100001"), (20_000, 300, "KO20001")]
+)
+def test_cell_far_from_all_others_costs_no_memory(row: int, column: int, cell: str) -> None:
+    """R1.3, security 9: the others are read, and it is named; one that is only coloured is not."""
+    parsed = read(make_sparse((row, column, "perdido")))
+    assert parsed.text == "Ventas\nMes: enero; Total: 3"
+    assert parsed.warnings == (f"1 cells far from the others are not read (the first is {cell})",)
+    assert read(make_sparse((row, column, None))).warnings == ()
+
+
+def test_of_cells_in_opposite_corners_the_upper_is_read() -> None:
+    """R1.3, security 9"""
+    parsed = read(make_xlsx({"Hoja": [[None] * 16_383 + ["arriba"], *[[]] * 1_048_574, ["abajo"]]}))
+    assert parsed.text == "Hoja\narriba"
+    assert "A1048576" in parsed.warnings[0]
+
+
+def test_cells_that_are_only_apart_are_read() -> None:
+    """R1.3: a gap alone cuts nothing off."""
+    parsed = read(make_sparse((15_000, 1, "lejos"), (0, 250, "Notas"), (1, 250, "aquí")))
+    assert "lejos" in parsed.text
+    assert "Notas: aquí" in parsed.text
+    assert not parsed.warnings
+
+
+def test_far_cell_of_a_sheet_that_does_not_say_its_size() -> None:
+    """R1.3: some programs leave it out."""
+    data, name = make_sparse((1_048_575, 16_383, "perdido")), "xl/worksheets/sheet1.xml"
+    assert b"<dimension" in part(data, name)
+    bare = with_part(data, name, re.sub(rb"<dimension[^>]*/>", b"", part(data, name)))
+    assert read(bare).text == "Ventas\nMes: enero; Total: 3"

@@ -260,9 +260,9 @@ def test_every_cell_of_a_merged_docx_survives(data: st.DataObject) -> None:
 
     def write(document: WordDocument) -> None:
         table = document.add_table(rows, columns)
-        for row in range(rows):
-            for column in range(columns):
-                table.cell(row, column).text = f"r{row}c{column}"
+        for row, written in enumerate(table.rows):
+            for column, cell in enumerate(written.cells):
+                cell.text = f"r{row}c{column}"
         last_row, last_column = data.draw(st.integers(0, rows - 1)), data.draw(st.integers(0, columns - 1))
         first_row, first_column = data.draw(st.integers(0, last_row)), data.draw(st.integers(0, last_column))
         table.cell(first_row, first_column).merge(table.cell(last_row, last_column))

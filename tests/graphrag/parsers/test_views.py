@@ -9,10 +9,10 @@ import pytest
 
 from graphrag.config.settings import ParsingLimits
 from graphrag.errors import UnreadableDocument
+from graphrag.ingestion.isolation import Sandbox
+from graphrag.ingestion.wire import read_request, read_view, written_request, written_view
 from graphrag.models.ingestion import NO_CELLS, CellsRequest, CellsView, PageRequest, PageView, View, ViewRequest
-from graphrag.parsers.isolation import IsolatedParser
 from graphrag.parsers.pdf import MOST_BOXES, MOST_PIXELS
-from graphrag.parsers.wire import read_request, read_view, written_request, written_view
 from tests.graphrag.parsers.documents import make_pdf, make_xlsx
 from tests.graphrag.parsers.test_hostile_files import NESTED
 
@@ -47,70 +47,70 @@ def sized(width: int, height: int) -> bytes:
     return written_pdf([b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[3 0 R]/Count 1>>", page])
 
 
-async def page(parser: IsolatedParser, data: bytes, request: PageRequest) -> PageView:
-    view = await parser.view(data, request, filename="a.pdf")
+async def page(sandbox: Sandbox, data: bytes, request: PageRequest) -> PageView:
+    view = await sandbox.view(data, request, filename="a.pdf")
     assert isinstance(view, PageView)
     return view
 
 
-async def reason(parser: IsolatedParser, data: bytes, request: ViewRequest, *, filename: str = "a.pdf") -> str:
+async def reason(sandbox: Sandbox, data: bytes, request: ViewRequest, *, filename: str = "a.pdf") -> str:
     with pytest.raises(UnreadableDocument) as caught:
-        await parser.view(data, request, filename=filename)
+        await sandbox.view(data, request, filename=filename)
     return str(caught.value.details["reason"])
 
 
-async def test_a_quote_is_found_however_its_lines_are_broken(parser: IsolatedParser) -> None:
+async def test_a_quote_is_found_however_its_lines_are_broken(sandbox: Sandbox) -> None:
     """R8.3 Hyphens, line ends and accents; of one that goes on on the next page, the part that is on each."""
     data = make_pdf(SPLIT)
-    (one, other) = (await page(parser, data, PageRequest(1, quote="el fluido de la maniobra se había acabado"))).boxes
+    (one, other) = (await page(sandbox, data, PageRequest(1, quote="el fluido de la maniobra se había acabado"))).boxes
     assert one.top < other.top
     assert one.left > other.left == pytest.approx(72 / 595, abs=0.01)
     quote = "y la causa de que nadie lo viera fue la avería del indicador."
-    (tail,) = (await page(parser, data, PageRequest(1, quote=quote))).boxes
-    (head,) = (await page(parser, data, PageRequest(2, quote=quote))).boxes
+    (tail,) = (await page(sandbox, data, PageRequest(1, quote=quote))).boxes
+    (head,) = (await page(sandbox, data, PageRequest(2, quote=quote))).boxes
     assert tail.left > 0.3
     assert head.left == pytest.approx(72 / 595, abs=0.01)
     for absent in ("la causa de otra cosa", "", "…", "x" * 4_000):
-        assert not (await page(parser, data, PageRequest(2, quote=absent))).boxes
+        assert not (await page(sandbox, data, PageRequest(2, quote=absent))).boxes
 
 
-async def test_a_quote_that_stands_there_often_is_marked_everywhere(parser: IsolatedParser) -> None:
+async def test_a_quote_that_stands_there_often_is_marked_everywhere(sandbox: Sandbox) -> None:
     """R8.3 But not without end."""
     data = make_pdf([["ja ja"] * 3, ["no " * 30] * 20])
-    assert len((await page(parser, data, PageRequest(1, quote="ja"))).boxes) == 6
-    assert len((await page(parser, data, PageRequest(2, quote="no"))).boxes) == MOST_BOXES
+    assert len((await page(sandbox, data, PageRequest(1, quote="ja"))).boxes) == 6
+    assert len((await page(sandbox, data, PageRequest(2, quote="no"))).boxes) == MOST_BOXES
 
 
 @pytest.mark.parametrize(("width", "height"), [(14_400, 14_400), (3, 14_400), (14_400, 3), (1, 1), (595, 842)])
-async def test_a_picture_has_its_bounds(parser: IsolatedParser, width: int, height: int) -> None:
+async def test_a_picture_has_its_bounds(sandbox: Sandbox, width: int, height: int) -> None:
     """Security 9: whatever size a page says it has."""
-    view = await page(parser, sized(width, height), PageRequest(1, width=1_600))
+    view = await page(sandbox, sized(width, height), PageRequest(1, width=1_600))
     columns, rows = struct.unpack_from("!2I", view.picture, 16)
     assert 1 <= columns <= 1_601
     assert rows >= 1
     assert columns * rows <= MOST_PIXELS * 1.01
 
 
-async def test_a_page_that_is_not_there_has_no_size(parser: IsolatedParser) -> None:
+async def test_a_page_that_is_not_there_has_no_size(sandbox: Sandbox) -> None:
     """R8.3"""
     for number in (0, -1, 3, 10**12):
-        assert await page(parser, make_pdf(SPLIT), PageRequest(number, width=500)) == PageView(2)
+        assert await page(sandbox, make_pdf(SPLIT), PageRequest(number, width=500)) == PageView(2)
 
 
 async def test_what_can_t_be_drawn_is_refused() -> None:
     """Security 9: encrypted, torn, nested and random files, and one that would be drawn for years."""
-    parser = IsolatedParser(ParsingLimits(seconds=1))
+    sandbox = Sandbox(ParsingLimits(seconds=1))
     good = make_pdf(SPLIT)
-    assert await reason(parser, make_pdf(SPLIT, password="x"), PageRequest(1, 500)) == "encrypted"
+    assert await reason(sandbox, make_pdf(SPLIT, password="x"), PageRequest(1, 500)) == "encrypted"
     for data in (b"", NESTED["a.pdf"], random.Random(5).randbytes(5_000), b"%PDF-1.7\n" + good[-300:]):
-        assert await reason(parser, data, PageRequest(1, 500, "fluido")) == "damaged"
-    assert await reason(parser, bomb(), PageRequest(1, 500)) in {"timeout", "damaged"}
-    assert await reason(parser, b"PK\3\4 no", CellsRequest("", "A1"), filename="a.xlsx") == "damaged"
-    assert (await page(parser, good, PageRequest(1, 500))).picture
-    parser.close()
+        assert await reason(sandbox, data, PageRequest(1, 500, "fluido")) == "damaged"
+    assert await reason(sandbox, bomb(), PageRequest(1, 500)) in {"timeout", "damaged"}
+    assert await reason(sandbox, b"PK\3\4 no", CellsRequest("", "A1"), filename="a.xlsx") == "damaged"
+    assert (await page(sandbox, good, PageRequest(1, 500))).picture
+    sandbox.close()
 
 
-async def test_cells_are_those_of_their_table(parser: IsolatedParser) -> None:
+async def test_cells_are_those_of_their_table(sandbox: Sandbox) -> None:
     """R8.3 Wherever it begins; and of cells that are in none."""
     rows: list[list[Any]] = [
         ["Título"],
@@ -124,7 +124,7 @@ async def test_cells_are_those_of_their_table(parser: IsolatedParser) -> None:
     data = make_xlsx({"Uno": rows, "Dos": [["a", "b"], [1, 2]]})
 
     async def shown(sheet: str, cells: str, around: int = 0) -> CellsView:
-        view = await parser.view(data, CellsRequest(sheet, cells, around), filename="a.xlsx")
+        view = await sandbox.view(data, CellsRequest(sheet, cells, around), filename="a.xlsx")
         assert isinstance(view, CellsView)
         return view
 
@@ -146,8 +146,8 @@ def test_views_arrive_as_they_were(view: View) -> None:
     assert read_view(*written_view(view)) == view
 
 
-@pytest.mark.parametrize("request_", [None, PageRequest(1, 500, "«ñ»"), CellsRequest("Hoja", "A1:B2", 3)])
-def test_requests_arrive_as_they_were(request_: ViewRequest | None) -> None:
+@pytest.mark.parametrize("request_", [PageRequest(1, 500, "«ñ»"), CellsRequest("Hoja", "A1:B2", 3)])
+def test_requests_arrive_as_they_were(request_: ViewRequest) -> None:
     """R8.3"""
     assert read_request(written_request(request_)) == request_
 

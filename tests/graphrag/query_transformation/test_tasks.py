@@ -226,3 +226,26 @@ def test_a_message_is_read_within_a_millisecond() -> None:
 def test_a_question_is_told_without_greetings_and_asking_to_be_told(message: str, expected: str) -> None:
     """R6.1 What is searched for is what is asked."""
     assert bare_question(message) == expected
+
+
+@pytest.mark.parametrize(
+    ("message", "language"),
+    [
+        ("descárgalo en CSV", "es"),
+        ("¿Puedo descargar la tabla como CSV?", "es"),
+        ("exporta todas las filas a Excel, por favor", "es"),
+        ("télécharge-le en CSV", "fr"),
+        ("Peux-tu exporter ce tableau en CSV ?", "fr"),
+        ("Je voudrais le télécharger au format csv", "fr"),
+        ("download as CSV", "en"),
+        ("Can I download this as a csv file?", "en"),
+        ("Export the rows to Excel please", "en"),
+    ],
+)
+def test_a_download_of_the_last_answer_is_asked_for(message: str, language: str) -> None:
+    """R8.1 Where there is an answer; whatever else is said makes it another message."""
+    reading = classify_task(message, language, has_answer=True)
+    assert (reading.task, reading.slots) == (Task.TRANSFORM_ANSWER, {"change": "csv"})
+    assert classify_task(message, language).slots.get("change") != "csv"
+    for other in (f"{message} del banco", f"{message} de la banque", f"which {message}"):
+        assert classify_task(other, language, has_answer=True).slots.get("change") != "csv"

@@ -10,7 +10,7 @@ from graphrag.config.service import LoadLimits
 from graphrag.config.settings import RetrievalConfig
 from graphrag.errors import Overloaded
 from graphrag.resilience.deadline import deadline
-from graphrag.resilience.load_shedding import AdmissionControl, Effort, Slot
+from graphrag.resilience.load_shedding import LONGEST_PAUSE_SECONDS, AdmissionControl, Effort, Slot
 from graphrag.retrieval.pipeline import simplified
 
 PLACES = 4
@@ -210,3 +210,22 @@ def test_what_was_not_asked_for_is_not_told_to_be_left_out() -> None:
     config = RetrievalConfig(strategy="semantic", rerank=False, graph=False, candidates_per_leg=10)
     simplest, told = simplified(config, Effort.SIMPLEST)
     assert (simplest.strategy, simplest.candidates_per_leg, told) == ("semantic", 10, ("load",))
+
+
+async def test_background_work_pauses_while_people_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Security 16: for longer than it has worked, never for long, and not where nobody has asked for a while."""
+    pauses: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+
+    clock = Clock()
+    load = AdmissionControl(LoadLimits(), has_owners=True, clock=clock)
+    monkeypatch.setattr("graphrag.resilience.load_shedding.asyncio.sleep", sleep)
+    await load.give_way(0.05)
+    async with load.slot("a"):
+        pass
+    for now, worked in ((0.0, 0.05), (1.9, 60.0), (2.0, 0.05)):
+        clock.now = now
+        await load.give_way(worked)
+    assert pauses == [0.1, LONGEST_PAUSE_SECONDS]

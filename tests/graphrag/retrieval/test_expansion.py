@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -12,9 +13,11 @@ from hypothesis import strategies as st
 
 from graphrag.config.settings import IngestionConfig
 from graphrag.ingestion.chunking import MOST_CHILDREN, chunk, chunk_document
-from graphrag.models import Chunk, Document, Hit, ParsedText, Passage, SourceLocation
+from graphrag.models import Chunk, Document, Hit, ParsedText, Passage, SourceLocation, Span
+from graphrag.models.documents import ELSEWHERE
 from graphrag.models.ingestion import IndexedDocument
-from graphrag.retrieval.expansion import ExpansionWindow, passages
+from graphrag.rerankers.bundled import read_question
+from graphrag.retrieval.expansion import ExpansionWindow, cut, passages
 from graphrag.retrieval.expansion import expand as expand_from_store
 from graphrag.testing.in_memory_store import InMemoryStore
 from tests.factories import make_chunk, make_document
@@ -285,7 +288,7 @@ async def test_a_parent_is_read_from_the_store() -> None:
     await store.put_documents(collection, [IndexedDocument(document, chunks, [[1.0]] * len(chunks))])
     for found in chunks:
         [passage] = await expand_from_store(
-            [hit(found)], store=store, collection=collection, window=ExpansionWindow(2), max_chars=10_000
+            [hit(found)], store=store, collections=[collection], window=ExpansionWindow(2), max_chars=10_000
         )
         assert found.parent
         assert (passage.start_char, passage.end_char) == (found.parent.start, found.parent.end)
@@ -303,7 +306,7 @@ async def test_hits_far_below_the_best_are_not_read() -> None:
     hits = [hit(chunks[2], 0.8), hit(chunks[5], 0.39), hit(chunks[0], 0.4)]
     for share, read in ((0.5, [2, 0]), (0.0, [2, 5, 0])):
         found = await expand_from_store(
-            hits, store=store, collection=collection, window=ExpansionWindow(0, least_share=share), max_chars=10_000
+            hits, store=store, collections=[collection], window=ExpansionWindow(0, least_share=share), max_chars=10_000
         )
         assert [passage.chunk_index for passage in found] == read
 
@@ -349,7 +352,11 @@ async def test_parents_are_read_from_the_store() -> None:
     chunks = section(1, *(f"Frase {number}. " for number in range(12)), document=document)
     await store.put_documents(collection, [IndexedDocument(document, chunks, [[1.0]] * len(chunks))])
     [passage] = await expand_from_store(
-        [hit(chunks[6])], store=store, collection=collection, window=ExpansionWindow(parent_chars=60), max_chars=10_000
+        [hit(chunks[6])],
+        store=store,
+        collections=[collection],
+        window=ExpansionWindow(parent_chars=60),
+        max_chars=10_000,
     )
     assert passage.content == "".join(chunk.content for chunk in chunks[4:9])
 
@@ -409,3 +416,102 @@ def test_surroundings_keep_to_the_share() -> None:
         max_share=0.5,
     )
     assert [passage.content for passage in found] == [chunks[20].content, "Otra cosa."]
+
+
+OVEN = (
+    "La nave mide mucho. ", "El turno empieza temprano. ", "Nadie trabaja el domingo. ", "La puerta es azul. ",
+    "El horno se paró el martes. ", "Faltó gas durante horas. ", "El horno arrancó después. ",
+    "La cantina abre al mediodía. ", "El patio tiene dos bancos. ", "La verja se pintó. ",
+)  # fmt: skip
+OVEN_QUESTION = read_question("¿Cuándo se paró el horno?", "es")
+
+
+def cut_to(text: str, *, sentences: int = 1, least: float = 0.4, **changes: Any) -> str:
+    document = make_document()
+    chunk = replace(make_chunk(text, document=document), **changes)
+    window = ExpansionWindow(sentences, question=OVEN_QUESTION, least_coverage=least)
+    [passage] = passages([hit(chunk)], {}, window=window, max_chars=10_000)
+    assert text[passage.start_char : passage.end_char] == passage.content
+    return passage.content
+
+
+@pytest.mark.parametrize(
+    ("sentences", "least", "read"),
+    [
+        (0, 0.4, OVEN[4:7]),
+        (1, 0.4, OVEN[3:8]),
+        (2, 0.4, OVEN[2:9]),
+        (9, 0.4, OVEN),
+        (0, 1.0, OVEN[4:5]),
+        (0, 0.0, OVEN),
+    ],
+)
+def test_a_passage_is_cut_to_what_matches(sentences: int, least: float, read: Sequence[str]) -> None:
+    """R8.2 R2.4: from the first to the last sentence with the question's words, and the sentences around."""
+    assert cut_to("".join(OVEN), sentences=sentences, least=least).strip() == "".join(read).strip()
+
+
+def test_without_a_word_of_the_question_all_is_read() -> None:
+    """R8.2: the vectors found it, in other words or another language."""
+    text = "Le four tomba en panne mardi. " * 3 + "Il manquait du gaz."
+    assert cut_to(text, sentences=0).strip() == text
+
+
+def test_what_was_found_next_to_it_is_read_too() -> None:
+    """R2.4: where the match begins its chunk, the sentences before it are of the chunk before."""
+    chunks = chunked("".join(OVEN), max_tokens=18, document=make_document())
+    [found] = [chunk for chunk in chunks if chunk.content.startswith("El horno se paró")]
+    window = ExpansionWindow(1, question=OVEN_QUESTION, least_coverage=1.0)
+    [passage] = passages([hit(found)], {found.document.id: chunks}, window=window, max_chars=10_000)
+    assert passage.content.strip() == "".join(OVEN[3:6]).strip()
+    [(start, end)] = passage.matches
+    assert passage.start_char <= found.start_char == start < end <= passage.end_char
+
+
+LIST = "Para arrancar el horno:\n\n1. Abra el gas.\n2. Espere.\n3. Pulse el botón.\n4. Anote la hora.\n\n"
+
+
+def test_lists_stay_whole() -> None:
+    """R8.2: whoever asks what its lead says asks for all of its items."""
+    assert cut_to(f"La nave mide mucho.\n\n{LIST}La verja es azul.", sentences=0) == LIST.strip()
+    item = LIST.replace("Espere", "Si el horno se paró, espere").replace("el horno:", "todo:")
+    assert cut_to(f"La nave mide mucho.\n\n{item}La verja es azul.", sentences=0) == item.strip()
+
+
+def test_rows_parents_and_other_services_texts_stay_whole() -> None:
+    """R8.2: a row says nothing without those it is compared with; a parent was asked for."""
+    text = "".join(OVEN)
+    cells = SourceLocation(0, len(text), sheet="Turnos", cells="A1:B9")
+    elsewhere = make_document(source_type=ELSEWHERE)
+    wholes: list[dict[str, Any]] = [
+        {"headers": ("Turno",)}, {"locations": (cells,)}, {"parent": Span(0, len(text))}, {"document": elsewhere},
+    ]  # fmt: skip
+    assert cut_to(text, sentences=0) != text
+    for changes in wholes:
+        assert cut_to(text, sentences=0, **changes) == text
+    window = ExpansionWindow(0, parent_chars=500, question=OVEN_QUESTION, least_coverage=0.4)
+    [passage] = passages([hit(make_chunk(text))], {}, window=window, max_chars=10_000)
+    assert passage.content == text
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    st.lists(st.sampled_from([*OVEN, *PIECES, LIST]), min_size=1, max_size=25).map("".join),
+    st.integers(0, 3),
+    st.floats(0, 1),
+    st.floats(0, 1),
+)
+def test_more_coverage_reads_less(text: str, sentences: int, one: float, other: float) -> None:
+    """R8.2: a part of the passage that has some text, within what a smaller share reads; none cuts nothing."""
+    chunk = make_chunk(text, document=make_document())
+    whole = Passage(chunk.document, 0, 0, len(text), text, ((0, len(text)),), score=0.5)
+
+    def read(least: float) -> Passage:
+        window = ExpansionWindow(sentences, question=OVEN_QUESTION, least_coverage=least)
+        return cut(whole, [hit(chunk)], window)
+
+    least, most = read(min(one, other)), read(max(one, other))
+    assert read(0.0) == whole
+    assert most.content == text[most.start_char : most.end_char]
+    assert least.start_char <= most.start_char <= most.end_char <= least.end_char
+    assert [(most.start_char, most.end_char)] == list(most.matches)

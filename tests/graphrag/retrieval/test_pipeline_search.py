@@ -144,3 +144,21 @@ async def test_filters_and_warnings_reach_the_result(shelf: Shelf) -> None:
 async def test_identical_input_has_identical_order(shelf: Shelf) -> None:
     """R4.6 P4"""
     assert ids(await shelf.search()) == ids(await shelf.search())
+
+
+@pytest.mark.parametrize(
+    ("question", "is_cut", "is_selected"),
+    [
+        (QUESTION, True, True),
+        ("¿Por qué se quemaron las galletas?", False, True),
+        ("¿Cuántas galletas salieron del horno y quién limpió el molino?", False, False),
+        ("¿Cuándo nació la directora de la empresa que compró el horno?", False, False),
+    ],
+)
+async def test_only_simple_questions_read_less(shelf: Shelf, question: str, is_cut: bool, is_selected: bool) -> None:
+    """R8.2: each part or step of a question has hits of its own; each link of a chain is quoted."""
+    query = make_query(transform(question), shelf.collection, model=shelf.registry.get("bundled"))
+    window, _ = make_pipeline(shelf.store).expansion_window(query, question=question, files=())
+    assert (window.question is not None, window.least_share > 0) == (is_cut, is_selected)
+    window, _ = make_pipeline(shelf.store).expansion_window(query, question=question, files=("turno-1.md",))
+    assert (window.question, window.least_share) == (None, 0.0)

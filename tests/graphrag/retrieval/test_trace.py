@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
-from graphrag.config.settings import RetrievalConfig
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import DatabaseUnavailable
 from graphrag.models import Collection, Hit, Intent, TransformedQuery
@@ -30,12 +30,13 @@ async def retrieve(bench: Bench, trace: Trace, cache: QueryCache | None = None, 
     return found.hits
 
 
-def test_at_first_everything_is_missing_that_is_wanted() -> None:
+def test_at_first_everything_is_missing_that_is_wanted(registry: EmbeddingRegistry) -> None:
     """R9.2"""
     trace = Trace()
     assert trace.missing == list(STAGES)
     assert trace.hits == []
-    trace.begin(RetrievalConfig(rerank=False, graph=False), "bundled")
+    collection = Collection(uuid4(), "me", "notes", "bundled")
+    trace.begin(make_query(QUERY, collection, model=registry.get("bundled"), rerank=False, graph=False))
     trace.understand(QUERY)
     assert trace.missing == ["fulltext", "vector", "fusion"]
 

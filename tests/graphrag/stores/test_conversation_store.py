@@ -1,6 +1,7 @@
 """Conversations in PostgreSQL: a tree of messages each, one owner's apart from another's, until their time is over."""
 
 import asyncio
+import hashlib
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.db.database import fetch
-from graphrag.errors import CausewayError, ConversationNotFound, MessageNotFound
+from graphrag.errors import CausewayError, ConversationNotFound, MessageNotFound, ShareNotFound
 from graphrag.ingestion.worker import Retention
 from graphrag.models.conversations import (
     Conversation,
@@ -26,7 +27,7 @@ from graphrag.models.conversations import (
 from graphrag.services import Services
 from tests.agent.library import with_parts
 
-OWNED = ("conversations", "messages", "feedback", "checkpoints", "checkpoint_blobs", "checkpoint_writes")
+OWNED = ("conversations", "messages", "shares", "feedback", "checkpoints", "checkpoint_blobs", "checkpoint_writes")
 CITATIONS = [{"title": "Acta"}, {"title": "Informe"}]
 AGED = "UPDATE conversations SET updated_at = now() - interval '40 days' WHERE conversation_id = %(conversation)s"
 PLANNED = """
@@ -192,7 +193,7 @@ CALLS: dict[str, Call] = {
     "regenerate": lambda talk, turn, answer: talk.store.ask_again(talk.owner, turn.conversation.id, answer.id),
     "answer": lambda talk, turn, _: talk.answer(turn),
     "rename": lambda talk, turn, _: talk.store.rename(talk.owner, turn.conversation.id, "?"),
-    "ask of": lambda talk, turn, _: talk.store.ask_of(talk.owner, turn.conversation.id, "demo"),
+    "ask of": lambda talk, turn, _: talk.store.ask_of(talk.owner, turn.conversation.id, ["demo"]),
     "find message": lambda talk, turn, answer: talk.store.find_message(talk.owner, turn.conversation.id, answer.id),
     "delete message": lambda talk, turn, answer: talk.store.delete_message(talk.owner, turn.conversation.id, answer.id),
     "delete": lambda talk, turn, _: talk.store.delete(talk.owner, turn.conversation.id),
@@ -218,6 +219,7 @@ async def test_another_s_messages_are_not_read(services: Services, talk: Talk) -
     turn = await talk.begin("uno")
     answer = await talk.answer(turn, "1", details={"citations": CITATIONS})
     await services.feedback.rate(talk.owner, turn.conversation.id, answer.id, rating=1)
+    await talk.store.share(talk.owner, turn.conversation.id, answer.id)
     for stranger in (f"{talk.owner}-other", ""):
         assert await talk.store.outline(stranger, turn.conversation.id) == {}
         assert await talk.store.read(stranger, [turn.question.id, answer.id]) == []
@@ -255,6 +257,7 @@ async def test_a_deleted_conversation_takes_all_of_it_along(services: Services, 
     for turn in (gone, kept):
         answer = await talk.answer(turn, details={"citations": CITATIONS})
         await services.feedback.rate(talk.owner, turn.conversation.id, answer.id, rating=-1)
+        await talk.store.share(talk.owner, turn.conversation.id, answer.id)
         async with services.database.transaction(talk.owner) as connection:
             for statement in (
                 "INSERT INTO checkpoints (thread_id, checkpoint_id, checkpoint) VALUES (%(id)s, 'c', '{}')",
@@ -270,6 +273,51 @@ async def test_a_deleted_conversation_takes_all_of_it_along(services: Services, 
             assert {str(row.get("conversation_id") or row.get("thread_id") or answer.id) for row in rows} == {
                 str(answer.id if table == "feedback" else kept.conversation.id)
             }
+
+
+async def test_a_link_shows_what_had_been_said(services: Services, talk: Talk) -> None:
+    """R9.1, security 8: nothing that is said later, nor other versions; only the token's hash is stored."""
+    first = await talk.begin("uno")
+    one = await talk.answer(first, "1")
+    token = await talk.store.share(talk.owner, first.conversation.id, one.id)
+    await talk.answer(first, "1 bis")
+    await talk.answer(await talk.ask(first.conversation, "dos", after=one.id), "2")
+    shared = await talk.store.read_shared(token)
+    assert (shared.title, [message.content for message in shared.messages]) == ("Un tema", ["uno", "1"])
+    assert (await talk.store.find(talk.owner, first.conversation.id)).is_shared
+    assert [each.is_shared for each in await talk.store.list_all(talk.owner)] == [True]
+    async with services.database.transaction(talk.owner) as connection:
+        (stored,) = await fetch(connection, "SELECT hash FROM shares", {})
+    assert stored["hash"] == hashlib.sha256(token.encode()).digest()
+
+
+@pytest.mark.parametrize("end", ["unshare", "delete", "delete_message"])
+async def test_a_link_ends(talk: Talk, end: str) -> None:
+    """R9.1, security 19: when it is taken back, or what it shows is gone; all links to a conversation, no other's."""
+    turns = [await talk.begin("uno"), await talk.begin("dos")]
+    (gone, last), (kept, other) = [(turn.conversation.id, (await talk.answer(turn)).id) for turn in turns]
+    tokens = [await talk.store.share(talk.owner, *shown) for shown in ((gone, last), (gone, last), (kept, other))]
+    ends: dict[str, Callable[[], Awaitable[object]]] = {
+        "unshare": lambda: talk.store.unshare(talk.owner, gone),
+        "delete": lambda: talk.store.delete(talk.owner, gone),
+        "delete_message": lambda: talk.store.delete_message(talk.owner, gone, last),
+    }
+    await ends[end]()
+    for token in tokens[:2]:
+        with pytest.raises(ShareNotFound):
+            await talk.store.read_shared(token)
+    assert len((await talk.store.read_shared(tokens[2])).messages) == 2
+
+
+async def test_a_link_is_made_by_the_owner_of_a_message_of_the_conversation(talk: Talk) -> None:
+    """Security 3"""
+    here, there = await talk.begin("aquí"), await talk.begin("allí")
+    with pytest.raises(MessageNotFound):
+        await talk.store.share(talk.owner, here.conversation.id, there.question.id)
+    with pytest.raises(ConversationNotFound):
+        await talk.store.share("other", here.conversation.id, here.question.id)
+    with pytest.raises(ConversationNotFound):
+        await talk.store.unshare("other", here.conversation.id)
 
 
 async def test_feedback_replaces_what_was_thought_before(services: Services, talk: Talk) -> None:

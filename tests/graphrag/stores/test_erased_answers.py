@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from graphrag.models.conversations import Message, MessageStatus
 from graphrag.stores.postgres.erasure import GAPS, documents_of, erase
 
-GONE, KEPT = UUID(int=1), UUID(int=2)
+GONE, KEPT, JOINED = UUID(int=1), UUID(int=2), UUID(int=3)
 QUESTION = "¿Qué pasó con el horno?"
 TEXTS = {GONE: "El horno ardió por la zambomba verde.", KEPT: "El horno se reparó en marzo."}
 GAP = GAPS["es"]
@@ -193,3 +193,21 @@ def test_a_short_answer_goes_with_its_statement() -> None:
     details = erase(answer, {GONE}, question=QUESTION).message.details
     assert details["short_answer"] == ""
     assert [part["short_answer"] for part in details["parts"]] == ["", "en marzo"]
+
+
+def test_a_table_goes_with_each_of_its_documents() -> None:
+    """Security 19 With one that is joined, which no source is of; and every sentence with a word of its cells."""
+    tables = [{"document_id": str(each), "content_hash": "hash-3", "number": 0} for each in (KEPT, JOINED)]
+    table = {"plan": "suma", "columns": ["Ciudad"], "rows": [["Zurrapia"]], "query": {"tables": tables}}
+    said = ("El horno se reparó en marzo.", [KEPT])
+    answer = make_answer(said, " Zurrapia: 12.", table=table, sources=[source(KEPT)])
+    assert (JOINED, "hash-3") in documents_of(answer.details)
+    assert erase(answer, {GONE}, question=QUESTION).message.details["table"] == table
+    left = erase(answer, {JOINED}, question=QUESTION).message
+    assert (left.details["table"], left.content) == (None, f"El horno se reparó en marzo. [2] {GAP}")
+
+
+def test_a_table_of_an_older_answer_goes_with_its_sources() -> None:
+    """Security 19 It does not tell its documents."""
+    answer = make_answer(("El horno se reparó en marzo.", [KEPT]), table={"rows": [["zambomba"]]})
+    assert erase(answer, {GONE}, question=QUESTION).message.details["table"] is None

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from typing import Any
@@ -14,7 +15,7 @@ from pydantic import SecretStr
 
 from graphrag.config.settings import Settings
 from graphrag.db.database import Connection, fetch
-from graphrag.db.migrate import OPTIONS
+from graphrag.db.migrate import SETTINGS
 from graphrag.models import Collection, Document
 from graphrag.models.conversations import Message, MessageStatus, Turn
 from graphrag.models.ingestion import IndexedDocument
@@ -163,6 +164,45 @@ async def test_a_thread_that_heard_what_is_gone_is_not_kept(desk: Desk, is_swept
     assert (await desk.answer(third, keep=keeping(desk, third))).checkpoint_id == "c"
 
 
+def repeating(turn: Turn) -> Message:
+    """An answer from no document, in the words of an earlier one."""
+    answer = answer_of(turn)
+    statement = {"statement": TEXT, "status": "unsupported", "citations": [], "start": 0, "end": len(TEXT)}
+    return replace(answer, content=f"{TEXT} Nada más.", details={**answer.details, "statements": [statement]})
+
+
+async def test_what_a_later_answer_repeats_goes_too(desk: Desk) -> None:
+    """Security 19 It read the earlier answers, not the document; another conversation's answer is nobody's echo."""
+    document = await desk.put()
+    turn, other = await desk.begin(), await desk.begin()
+    await desk.answer(turn, document)
+    second = await desk.store.ask(desk.owner, turn.conversation.id, "¿y luego?", title="")
+    later = await desk.store.answer(desk.owner, second, repeating(second))
+    own = await desk.store.answer(desk.owner, other, repeating(other))
+    assert later.content == own.content == f"{TEXT} Nada más."
+    await desk.services.store.delete_document(desk.collection, document.id)
+    assert (await desk.read(later)).content == f"{GAPS['es']} Nada más."
+    left = await desk.read(own)
+    assert (left.content, left.details.get("erased")) == (own.content, None)
+
+
+@pytest.mark.parametrize("is_swept", [True, False])
+async def test_an_answer_that_repeats_what_is_erased_meanwhile_is_not_stored(desk: Desk, is_swept: bool) -> None:
+    """Security 19 Whose words they are is no longer known: only what its own documents support stays."""
+    gone, kept = await desk.put(), await desk.put()
+    turn = await desk.begin()
+    await desk.answer(turn, gone)
+    second = await desk.store.ask(desk.owner, turn.conversation.id, "¿y luego?", title="")
+    await desk.services.store.delete_document(desk.collection, gone.id)
+    if is_swept:
+        assert await desk.erasure.erase(desk.owner) == 1
+    supported = await desk.answer(second, kept)
+    assert (supported.content, supported.details.get("erased")) == (answer_of(second, kept).content, None)
+    again = await desk.store.ask_again(desk.owner, turn.conversation.id, second.question.id)
+    stale = replace(again, conversation=turn.conversation)
+    assert (await desk.store.answer(desk.owner, stale, repeating(stale))).content == GAPS["es"]
+
+
 async def test_a_failure_leaves_neither_answer_nor_thread(desk: Desk) -> None:
     """R11.1 They are kept together or not at all."""
     turn = await desk.begin()
@@ -197,9 +237,8 @@ async def test_a_title_of_a_model_goes_with_its_answer(desk: Desk) -> None:
 async def test_many_are_erased_in_batches_and_by_two_at_once(desk: Desk) -> None:
     """Security 19 Nobody waits for ever, and none is left."""
     document = await desk.put()
-    turn = await desk.begin()
     for _ in range(BATCH + 20):
-        await desk.answer(turn, document)
+        await desk.answer(await desk.begin(), document)
     await desk.services.store.delete_document(desk.collection, document.id)
     some = await desk.erasure.erase(desk.owner, most=BATCH)
     assert some == BATCH
@@ -243,11 +282,14 @@ async def test_answers_given_before_are_told_apart_by_what_they_quote(make_datab
             answer = answer_of(turn)
             answers[name] = answer.id
             await desk.store.answer(owner, turn, answer)
-            with psycopg.connect(url, options=OPTIONS) as connection:
+            with psycopg.connect(url) as connection:
                 details = Jsonb({"sources": [source | {"number": 1, "filename": "f", "title": ""}]})
-                connection.execute("UPDATE messages SET details = %s WHERE message_id = %s", [details, answer.id])
+                connection.execute(
+                    "UPDATE causeway.messages SET details = %s WHERE message_id = %s", [details, answer.id]
+                )
         script = files("graphrag.db").joinpath("migrations", "0011_erasure.sql").read_text("utf-8")
-        with psycopg.connect(url, options=OPTIONS) as connection:
+        with psycopg.connect(url) as connection:
+            connection.execute(SETTINGS)
             connection.execute("DROP TABLE message_documents; DROP INDEX documents_by_id")
             connection.execute("ALTER TABLE conversations DROP COLUMN title_by_rules, DROP COLUMN erasures")
             connection.execute(script.encode())

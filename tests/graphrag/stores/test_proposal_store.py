@@ -203,7 +203,7 @@ class Talk:
         if self.conversation_id.int:
             turn = await store.ask(self.owner, self.conversation_id, question, title="")
         else:
-            turn = await store.begin(self.owner, question, title="", collection=self.shelf.collection.name)
+            turn = await store.begin(self.owner, question, title="", collections=[self.shelf.collection.name])
             self.conversation_id = turn.conversation.id
         documents = {of.filename: of for of in await self.shelf.services.store.list_documents(self.shelf.collection)}
         sources = [

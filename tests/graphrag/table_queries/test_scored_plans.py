@@ -28,11 +28,10 @@ RACES: Sequence[Sequence[Any]] = [
     [
         ("who was the last winner listed?", "Ida Lund"),
         ("what is the first country on the list?", "Spain"),
-        ("who won more laps, jo kane or luc roy?", "Jo Kane"),
     ],
 )
 def test_what_the_rules_refuse_has_a_likely_plan(question: str, expected: str) -> None:
-    """R8.3 The order of rows, one of two."""
+    """R8.3 The order of rows."""
     table = read_sheet(RACES, language="en")
     assert read_plan(question, table, language="en") is None
     found = likely_plan(question, table, language="en")
