@@ -14,7 +14,10 @@ COVERED := $(VENV)/covered
 # Tests start Python some hundred times: whatever the machine's settings, nothing is compiled twice.
 test test-slow notebooks: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: run install test test-slow notebooks lint docs bench bench-smoke studio studio-install clean
+# Runs what failed once more, alone, and names it.
+TESTS = $(BIN)/python .ci/run_tests.py
+
+.PHONY: run install test test-page test-slow test-thorough notebooks lint docs docs-check bench bench-smoke studio studio-install clean check-release
 .DELETE_ON_ERROR:
 
 run: $(VENV)/.core
@@ -26,12 +29,25 @@ install: $(VENV)/.core
 
 test: $(VENV)/.dev
 	@rm -rf $(COVERED) && mkdir $(COVERED)
-	COVERED=$(CURDIR)/$(COVERED) $(BIN)/python -m pytest -p tests.measured $(PARALLEL)
+	COVERED=$(CURDIR)/$(COVERED) $(TESTS) -p tests.measured $(PARALLEL)
 	@$(BIN)/python -m slipcover --merge $(COVERED)/sum.json --out $(COVERED)/all.json --fail-under 90
 
+# Properties with many random examples, where `make test` takes the same few each time.
+test-thorough: $(VENV)/.dev
+	$(TESTS) $(PARALLEL) -m hypothesis --hypothesis-profile=thorough
+
+# The page in a browser, and LangGraph Studio's server.
+test-page: $(VENV)/.dev $(VENV)/.studio
+	$(TESTS) $(PARALLEL) -m slow tests/browser tests/studio
+
+# All that needs more than the core install, or more than seconds.
 test-slow: $(VENV)/.dev $(VENV)/.slow
-	$(BIN)/python -m pytest $(PARALLEL) -m slow
-	$(BIN)/python -m pytest -m milvus tests/conformance tests/graphrag/stores/test_milvus.py
+	$(TESTS) $(PARALLEL) -m slow
+	$(TESTS) -m milvus tests/conformance tests/graphrag/stores/test_milvus.py
+
+# What a version needs besides what every change does.
+check-release:
+	.ci/release
 
 # From top to bottom, over a database of their own.
 notebooks: $(VENV)/.dev $(VENV)/.notebooks
@@ -49,6 +65,10 @@ lint: $(VENV)/.dev
 docs: export NO_MKDOCS_2_WARNING = 1
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict
+
+# That site, and every command of its pages.
+docs-check: docs
+	$(BIN)/python -m tests.readme_commands README.md docs/*.md
 
 # Bigger ones take much longer: make bench SIZES=2000,50000,300000
 SIZES ?= 2000

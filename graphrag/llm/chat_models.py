@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -95,6 +96,8 @@ def _open(name: str, timeout_seconds: float, *, variable: str) -> BaseChatModel:
 
     provider = name.partition(":")[0]
     try:
+        if provider in EXTRAS:  # else LangChain looks for its class in langchain_community, where that is installed
+            import_module(f"langchain_{provider}")
         model: BaseChatModel = init_chat_model(name, **_OPTIONS.get(provider, _options)(timeout_seconds))
         return model
     except ImportError as exc:

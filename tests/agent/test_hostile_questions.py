@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent.conversation.titles import title_of
@@ -89,7 +89,6 @@ def _loaded() -> None:
 units = st.sampled_from(UNITS) | st.lists(st.sampled_from(UNITS), min_size=2, max_size=4).map("".join)
 
 
-@settings(max_examples=80)
 @example(opening="", unit="¿")
 @example(opening="what about ", unit=";")
 @example(opening="how many ", unit="1 ")

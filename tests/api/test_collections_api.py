@@ -10,7 +10,7 @@ from uuid import uuid4
 import httpx
 import psycopg
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.api.expectations import check_error
@@ -238,7 +238,6 @@ def test_metadata_that_can_t_be_kept_are_refused(api: httpx.Client, collection: 
 
 
 @given(metadata=st.dictionaries(st.text(), JSON, max_size=4))
-@settings(max_examples=60)
 def test_metadata_come_back_as_they_were_given(api: httpx.Client, metadata: dict[str, Any]) -> None:
     """R9.3 whatever JSON they are, or refused: 0 server errors."""
     name = "kept-as-given"

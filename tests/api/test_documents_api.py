@@ -9,7 +9,7 @@ from uuid import uuid4
 import docx
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.api.expectations import check_error
@@ -355,7 +355,6 @@ def test_a_splitter_that_is_not_installed_is_refused(api: httpx.Client, collecti
 
 
 @given(name=st.text(max_size=40), metadata=st.dictionaries(st.text(), st.text() | st.integers(), max_size=3))
-@settings(max_examples=50)
 def test_whatever_a_file_is_called(api: httpx.Client, name: str, metadata: dict[str, Any]) -> None:
     """Security 9, 10: it is taken under its last step alone, or refused; 0 server errors."""
     collection = f"names-{uuid4().hex[:8]}"

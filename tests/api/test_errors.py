@@ -300,7 +300,7 @@ def test_the_documents_are_all_there_after_hostile_questions(client: httpx.Clien
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(question=st.text(max_size=300), collection=st.none() | st.text(max_size=20), top_k=st.none() | st.integers())
 def test_random_requests_never_break_the_service(
     client: httpx.Client, question: str, collection: str | None, top_k: int | None
@@ -315,7 +315,7 @@ def test_random_requests_never_break_the_service(
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(question=st.text(alphabet=st.sampled_from("'\":*<->&|!()\\%_ horno[]{}«»“”\n"), min_size=1, max_size=40))
 def test_random_operators_never_break_a_stage(client: httpx.Client, question: str) -> None:
     """Security 10, 12: the marks of SQL, of tsquery and of quotes in any order."""

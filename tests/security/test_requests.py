@@ -44,7 +44,7 @@ MARKS = st.text(st.sampled_from("'\":*<->&|!()\\%_ {}[]$;\0\ud800\u202ehorno"), 
 TEXT = st.sampled_from(HOSTILE) | MARKS | st.text(max_size=60)
 VALUE = st.none() | st.booleans() | st.integers() | st.floats() | TEXT | st.lists(TEXT, max_size=3)
 JSON = VALUE | st.dictionaries(TEXT, VALUE, max_size=3)
-FEW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.evaluation.comparison import summarise
@@ -129,7 +129,6 @@ cases = st.builds(
 )
 
 
-@settings(max_examples=30)
 @given(st.lists(cases, max_size=12))
 def test_groups_come_to_the_whole(results: list[CaseResult]) -> None:
     """P10, R10.2 values in [0, 1]; weighted by their cases, the groups' means are the mean of all."""

@@ -5,7 +5,7 @@ from datetime import date
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.verification.checking import verify
@@ -57,7 +57,6 @@ texts = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=60)
 @given(passages, languages, st.data())
 def test_a_sentence_of_the_passage_is_supported(said: list[str], language: str, data: st.DataObject) -> None:
     """R8.4 Word for word holds in every language, whatever stands around it."""
@@ -65,7 +64,6 @@ def test_a_sentence_of_the_passage_is_supported(said: list[str], language: str, 
     assert check(sentence, "\n\n".join(said), language=language).status is Support.SUPPORTED
 
 
-@settings(deadline=None, max_examples=80)
 @given(sentences, st.sampled_from("0123456789"), st.data())
 def test_a_changed_digit_is_never_supported(sentence: str, digit: str, data: st.DataObject) -> None:
     """R8.4 Wherever it stands: in a number, a date, a code."""
@@ -78,7 +76,6 @@ def test_a_changed_digit_is_never_supported(sentence: str, digit: str, data: st.
     assert check(changed, sentence, language=language).status is not Support.SUPPORTED, changed
 
 
-@settings(deadline=None, max_examples=150)
 @given(texts, texts, languages)
 def test_verification_never_fails(answer: str, content: str, language: str) -> None:
     """R8.4 Whatever a model writes and a document holds."""
@@ -90,7 +87,6 @@ def test_verification_never_fails(answer: str, content: str, language: str) -> N
     assert again.answer == checked.answer
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.lists(sentences, min_size=1, max_size=5), st.lists(st.integers(0, 400), max_size=8))
 def test_statements_of_a_stream_are_those_of_the_whole(said: list[str], cuts: list[int]) -> None:
     """R8.4 Each is read once, wherever the stream is cut."""

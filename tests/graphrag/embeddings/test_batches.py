@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.embeddings.registry import EmbeddingModel, embed_batches
@@ -45,7 +45,6 @@ async def test_a_failed_batch_stops_no_other() -> None:
     assert "small" in batch.cause
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.sampled_from(["a", "bb", "x"]), max_size=12), st.integers(1, 5))
 async def test_every_text_has_its_vector_or_its_cause(texts: list[str], size: int) -> None:
     """R1.7 P: indices of failures and places without a vector are the same."""

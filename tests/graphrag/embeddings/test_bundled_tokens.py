@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import wordllama
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.embeddings.bundled import BundledEmbeddings
@@ -30,7 +30,6 @@ def test_prose_has_as_many_tokens_as_the_model_sees(text: str) -> None:
     assert MODEL.count_tokens([text, f"{text} "]) == tokenized([text, f"{text} "])
 
 
-@settings(deadline=None, max_examples=200)
 @given(st.lists(texts, min_size=1, max_size=5))
 def test_tokens_are_never_too_few(texts: list[str]) -> None:
     """R2.2: a chunk that is to hold so many holds no more; none in an empty text, and at least one in any other."""
@@ -40,7 +39,6 @@ def test_tokens_are_never_too_few(texts: list[str]) -> None:
     assert MODEL.count_tokens(texts) == counts
 
 
-@settings(deadline=None, max_examples=200)
 @given(st.lists(texts.filter(str.strip), min_size=1, max_size=5))
 def test_vectors_are_the_models_own(texts: list[str]) -> None:
     """R3.1"""

@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.embeddings import multilingual_e5
@@ -87,7 +87,6 @@ async def test_batch_keeps_the_order(registry: EmbeddingRegistry) -> None:
     assert together[41] == pytest.approx((await model.embed([texts[41]]))[0], abs=1e-6)
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.text(max_size=60))
 def test_bundled_vector_is_of_unit_length_or_zero(text: str) -> None:
     vector = BUNDLED.embed_query(text)

@@ -4,7 +4,7 @@ import re
 from datetime import date
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.messages import say
@@ -221,7 +221,6 @@ EXCERPTS = st.lists(
 )
 
 
-@settings(max_examples=60)
 @given(EXCERPTS, st.sampled_from(ANSWER_LANGUAGES), st.booleans(), st.booleans())
 def test_laws_of_every_answer(texts: list[tuple[str, str]], language: str, asks_parts: bool, compares: bool) -> None:
     """R8.4, R8.8 Every mark is of an excerpt, which holds what is said before it; nothing is said twice on a line."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.extractive_answers import extraction
@@ -527,7 +527,6 @@ SENTENCES = [
 ]
 
 
-@settings(deadline=None, max_examples=150)
 @given(
     st.one_of(st.sampled_from(QUESTIONS), st.text(max_size=40)),
     st.lists(

@@ -5,7 +5,7 @@ from pathlib import Path
 from time import perf_counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.embeddings.e5 import find_weights
@@ -175,7 +175,6 @@ TEXTS = st.text(st.sampled_from("aeiñ € 0123456789.,;:()«»'’-¿?AZ\n" + "
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(question=TEXTS, sentence=TEXTS, language=st.sampled_from(["es", "fr", "en"]))
 def test_an_answer_is_in_its_sentence(question: str, sentence: str, language: str) -> None:
     """R8: an answer repeats its sentence, unless it is yes or no, or a cell with the unit of its header."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from graphrag.config.settings import ParsingLimits
@@ -61,7 +61,6 @@ def contents(text: str, *, max_tokens: int) -> list[str]:
     return [text[span.start : span.end].strip() for span in chunk(text, max_tokens=max_tokens)]
 
 
-@settings(deadline=None, max_examples=300)
 @given(texts, st.integers(1, 40), st.integers(0, 20))
 def test_chunks_tile_the_text(text: str, max_tokens: int, overlap_tokens: int) -> None:
     """R2.3 P2 P3: at least one chunk; cores in order, disjoint, their union the whole text; each within max_tokens,
@@ -93,7 +92,6 @@ def test_white_space_stays_with_the_clause_before_it() -> None:
         assert [text[span.start : span.end] for span in chunks] == [f"一{comma} ", "0"]
 
 
-@settings(deadline=None, max_examples=200)
 @given(texts, st.integers(1, 20))
 @example("#\r。0 | 0", 1)
 def test_no_chunk_is_cut_where_a_word_could_be_kept_whole(text: str, max_tokens: int) -> None:
@@ -110,7 +108,6 @@ def test_no_chunk_is_cut_where_a_word_could_be_kept_whole(text: str, max_tokens:
     )
 
 
-@settings(deadline=None, max_examples=200)
 @given(texts, st.integers(1, 60), st.integers(0, 30))
 def test_sentences_that_fit_are_never_cut(text: str, max_tokens: int, overlap_tokens: int) -> None:
     """R2.2: no chunk and no overlap begins inside a sentence that fits."""

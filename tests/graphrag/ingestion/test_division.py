@@ -5,7 +5,7 @@ from functools import partial
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.config.settings import ParsingLimits
@@ -67,7 +67,6 @@ def contents(parsed: ParsedText, divide: Divide, max_tokens: int = 100) -> list[
 
 
 @each_division
-@settings(deadline=None, max_examples=100)
 @given(text=markdown, max_tokens=st.integers(1, 60))
 def test_chunks_tile_the_text_by_every_strategy(divide: Divide, text: str, max_tokens: int) -> None:
     """R2.1, R2.3 P2 P3"""

@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.config.settings import PACKAGES, IngestionConfig, ParsingLimits
@@ -77,7 +77,6 @@ def parsed_texts(draw: st.DrawFn) -> ParsedText:
 
 
 @each_strategy
-@settings(deadline=None, max_examples=60)
 @given(
     parsed=parsed_texts(), tokens=st.integers(16, 60), overlap=st.integers(0, 30), parent_chars=st.integers(200, 400)
 )
@@ -100,7 +99,6 @@ def test_chunks_tile_a_document(
 
 
 @each_strategy
-@settings(deadline=None, max_examples=40)
 @given(parsed=parsed_texts(), tokens=st.integers(16, 200))
 def test_chunks_know_where_they_stand(strategy: str, parsed: ParsedText, tokens: int) -> None:
     """R1.5 R8.3: the locations that a chunk holds a part of, and none else."""
@@ -117,7 +115,6 @@ def test_chunks_know_where_they_stand(strategy: str, parsed: ParsedText, tokens:
 
 
 @pytest.mark.parametrize("strategy", BY_SENTENCES)
-@settings(deadline=None, max_examples=60)
 @given(text=texts, tokens=st.integers(16, 80), overlap=st.integers(0, 30))
 def test_sentences_that_fit_stay_whole(strategy: str, text: str, tokens: int, overlap: int) -> None:
     """R2.2: also where their neighbours do not fit; neither chunk nor overlap begins inside one."""
@@ -127,7 +124,6 @@ def test_sentences_that_fit_stay_whole(strategy: str, text: str, tokens: int, ov
     assert not [sentence for sentence in kept if any(sentence.start < cut < sentence.end for cut in cuts)]
 
 
-@settings(deadline=None, max_examples=150)
 @given(parsed_texts(), st.integers(16, 60), st.integers(200, 400))
 def test_parents_tile_a_document(parsed: ParsedText, tokens: int, parent_chars: int) -> None:
     """R2.5: parents are runs of whole children, in order, disjoint, their union the text, none longer than wanted."""

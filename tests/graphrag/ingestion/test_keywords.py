@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graphrag.ingestion.enrichment import MOST, keywords
@@ -63,7 +63,6 @@ def test_addresses_and_tags_are_none() -> None:
     assert of(text, "es") == ("horno", "roto")
 
 
-@settings(deadline=None, max_examples=300)
 @example("A0 0000 A00 0000", "es")
 @given(
     st.one_of(st.text(max_size=200), st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join)),

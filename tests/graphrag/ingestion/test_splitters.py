@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.config.settings import PACKAGES, IngestionConfig, Settings, check_splitter
@@ -97,7 +97,6 @@ each_splitter = pytest.mark.parametrize(("chunking", "split"), EACH.items(), ids
 
 @pytest.mark.slow
 @each_splitter
-@settings(deadline=None, max_examples=200)
 @given(text=texts, length=st.integers(1, 60))
 def test_chunks_are_those_of_the_library(
     chunking: Chunking, split: Callable[[str, int], list[str]], text: str, length: int

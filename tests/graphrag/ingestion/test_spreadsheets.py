@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graphrag.config.settings import ParsingLimits
@@ -351,7 +351,6 @@ def odd_tables(draw: st.DrawFn) -> tuple[list[str], list[list[Cell]]]:
     return headers, [list(row) for row in rows]
 
 
-@settings(deadline=None, max_examples=150)
 @given(odd_tables(), st.sampled_from(["es", "fr", "en", "und"]))
 @example((["Fecha", "Ventas"], [[date.max, 1], [date.min, 2], [datetime.max, 3]]), "es")
 @example((["Ventas"], [[10**400], [float("nan")], [float("inf")], [1e300], [-1e300], [True], [time(1)]]), "fr")
@@ -381,7 +380,6 @@ amounts = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(amounts, st.sampled_from(["es", "fr", "en"]))
 def test_every_number_is_what_a_plain_computation_gives(values: list[float], language: str) -> None:
     """R1.5 Totals, extremes and means are computed, never guessed."""
@@ -396,7 +394,6 @@ def test_every_number_is_what_a_plain_computation_gives(values: list[float], lan
     assert numbers[3].startswith(written(mean, language, decimals=max(2, decimals)))
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 500), min_size=2, max_size=24))
 def test_every_trend_is_what_a_plain_computation_gives(values: list[int]) -> None:
     """R1.5 Change against the month before; none against nothing."""

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
@@ -39,7 +39,6 @@ def original() -> LanguageIdentifier:
     return identifier
 
 
-@settings(max_examples=200)
 @given(st.text(max_size=60) | st.lists(st.sampled_from("el four the não perquè und è porque".split())).map(" ".join))
 def test_the_unpacked_model_ranks_as_the_packed_one(original: LanguageIdentifier, text: str) -> None:
     """R1.3"""
@@ -152,7 +151,6 @@ def test_a_question_without_letters_is_in_the_default_language(question: str) ->
     assert detect_question(question, default="fr") == "fr"
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.text(max_size=60))
 def test_any_question_has_a_language_that_we_answer_in(question: str) -> None:
     """R6.2"""
@@ -167,7 +165,6 @@ def test_folding(word: str, folded: str) -> None:
     assert fold(word) == folded
 
 
-@settings(deadline=None, max_examples=200)
 @given(st.text(max_size=20))
 def test_folding_twice_changes_nothing(word: str) -> None:
     assert fold(fold(word)) == fold(word)

@@ -6,7 +6,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graphrag.linguistics.sentences import MAX_SENTENCE_CHARS, _sentences, is_heading, plain, split_sentences
@@ -38,7 +38,6 @@ def sentences(text: str) -> list[str]:
     return [text[span.start : span.end].strip() for span in split_sentences(text)]
 
 
-@settings(deadline=None, max_examples=300)
 @given(texts)
 @example("")
 @example(" \n ")
@@ -419,7 +418,6 @@ def test_plain_is_the_sentence_as_it_is_read(marked: str, read: str) -> None:
     assert plain(marked) == read
 
 
-@settings(deadline=None, max_examples=200)
 @given(texts)
 def test_plain_is_one_line(text: str) -> None:
     assert "\n" not in plain(text)

@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graphrag.parsers.text import clean
@@ -15,7 +15,6 @@ texts = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=400)
 @given(texts)
 @example("\r\x00\n")
 @example(" \n\u00a0\n\n\n\x00 ")
@@ -24,7 +23,6 @@ def test_cleaning_twice_changes_nothing(text: str) -> None:
     assert clean(clean(text)) == clean(text)
 
 
-@settings(deadline=None, max_examples=400)
 @given(texts)
 @example("\u0958")  # its composed form has two characters
 def test_a_clean_text_is_composed_and_without_debris(text: str) -> None:
@@ -37,7 +35,6 @@ def test_a_clean_text_is_composed_and_without_debris(text: str) -> None:
     assert cleaned == cleaned.strip()
 
 
-@settings(deadline=None, max_examples=200)
 @given(st.text(alphabet=st.characters(categories=["L", "N", "P"]), max_size=50))
 def test_letters_numbers_and_punctuation_stay(text: str) -> None:
     """R1.3"""

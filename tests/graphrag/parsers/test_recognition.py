@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pypdfium2
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from reportlab.lib.utils import ImageReader
@@ -176,7 +176,6 @@ def test_picture_of_too_many_pixels_is_refused_at_its_header(name: str, data: by
     assert time.monotonic() - begin < 1
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     st.sampled_from(["PNG", "GIF", "BMP", "JPEG", "TIFF", "WEBP"]),
     st.integers(1, 300),

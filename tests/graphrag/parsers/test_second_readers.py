@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 from docx.document import Document as WordDocument
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.config.settings import ParsingLimits
@@ -119,7 +119,6 @@ def test_word_2() -> None:
 GOOD = make_doc("El señor Muñoz pagó tres cafés. " * 20, notes="Una nota.")
 
 
-@settings(max_examples=200)
 @given(st.lists(st.tuples(st.integers(0, len(GOOD) - 1), st.integers(0, 255)), min_size=1, max_size=20))
 def test_garbled_word_97_is_read_or_refused(changes: list[tuple[int, int]]) -> None:
     """Security 10"""

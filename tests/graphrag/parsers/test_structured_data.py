@@ -6,7 +6,7 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.config.settings import ParsingLimits
@@ -42,7 +42,6 @@ def leaves(value: Any) -> Iterator[str]:
         yield value if isinstance(value, str) else json.dumps(value)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.dictionaries(WORDS, VALUES, min_size=1, max_size=5).filter(lambda value: any(leaves(value))))
 def test_every_leaf_is_in_the_text(value: dict[str, Any]) -> None:
     """R1.3: law: no key and no value is lost, whatever nests in what."""
@@ -50,7 +49,6 @@ def test_every_leaf_is_in_the_text(value: dict[str, Any]) -> None:
     assert all(leaf in text for leaf in leaves(value) if leaf != "null")  # which tables leave out
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.fixed_dictionaries({"a": WORDS, "b": st.integers(-999, 999)}), min_size=2, max_size=20))
 def test_objects_of_one_kind_are_a_table(rows: list[dict[str, Any]]) -> None:
     """R1.5: with the same rows, whether in a list or line by line."""
@@ -110,7 +108,6 @@ def trees() -> st.SearchStrategy[Any]:
     return st.recursive(WORDS, lambda inner: st.lists(st.tuples(st.sampled_from("abc"), inner), min_size=1, max_size=4))
 
 
-@settings(max_examples=200, deadline=None)
 @given(trees())
 def test_every_text_of_xml_is_in_the_text(tree: Any) -> None:
     """R1.3: law."""

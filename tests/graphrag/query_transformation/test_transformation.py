@@ -3,7 +3,7 @@
 from datetime import date
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.linguistics.language import content_words, fold, words
@@ -160,7 +160,6 @@ def test_a_subordinate_clause_is_no_part(question: str) -> None:
     assert transform(question).sub_queries == ()
 
 
-@settings(deadline=None, max_examples=300)
 @given(
     st.one_of(
         st.text(max_size=80),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.models import Hit
@@ -36,7 +36,6 @@ async def assert_better(query: str, better: Hit, worse: Hit, *, language: str = 
         assert [hit.chunk for hit in ranked] == [better.chunk, worse.chunk]
 
 
-@settings(deadline=None, max_examples=200)
 @given(query=texts, hits=found)
 async def test_scores_are_between_0_and_1_and_best_comes_first(query: str, hits: list[Hit]) -> None:
     """R5.2 P7"""
@@ -46,7 +45,6 @@ async def test_scores_are_between_0_and_1_and_best_comes_first(query: str, hits:
     assert all(0 <= value <= 1 for value in values)
 
 
-@settings(deadline=None, max_examples=200)
 @given(query=texts, hits=found)
 def test_every_feature_is_between_0_and_1(query: str, hits: list[Hit]) -> None:
     """R5.2 P7"""
@@ -54,7 +52,6 @@ def test_every_feature_is_between_0_and_1(query: str, hits: list[Hit]) -> None:
         assert all(0 <= getattr(one, name) <= 1 + 1e-9 for name in Features.__slots__)
 
 
-@settings(deadline=None, max_examples=100)
 @given(query=texts, hits=found, factor=st.floats(0.01, 1))
 def test_the_scale_of_the_retrieval_scores_is_of_no_account(query: str, hits: list[Hit], factor: float) -> None:
     """R5.2 Cosines, fused ranks and BM25 have scales of their own."""
@@ -63,7 +60,6 @@ def test_the_scale_of_the_retrieval_scores_is_of_no_account(query: str, hits: li
     assert [combine(one) for one in scaled] == pytest.approx(expected)
 
 
-@settings(deadline=None, max_examples=100)
 @given(query=texts, hits=found, randomness=st.randoms())
 async def test_the_order_given_decides_ties_alone(query: str, hits: list[Hit], randomness: object) -> None:
     """P4 R5.2"""

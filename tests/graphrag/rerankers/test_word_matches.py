@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.linguistics.language import content_words, fold, stem, words
@@ -29,7 +29,6 @@ def find(query: str, text: str, *, title: str = "", language: str = "es") -> Mat
     return find_words(read_question(query, language), [text], [title], [language])[0]
 
 
-@settings(deadline=None, max_examples=300)
 @given(questions())
 def test_a_text_holds_each_word_of_the_question_that_has_a_form_in_it(case: tuple[str, str, list[str]]) -> None:
     """R5.1 What is left out for speed changes nothing."""
@@ -60,7 +59,6 @@ def both(word: str, language: str) -> tuple[str, str]:
     return fold(word), stem(word, language)
 
 
-@settings(deadline=None, max_examples=200)
 @given(questions())
 def test_a_text_that_repeats_the_question_holds_all_its_pairs(case: tuple[str, str, list[str]]) -> None:
     """R5.1"""
@@ -98,7 +96,6 @@ def test_words_of_one_family_are_alike(language: str, query: str, text: str, rel
     assert sentence.alike <= read_question(query, language).words - sentence.exact
 
 
-@settings(deadline=None, max_examples=200)
 @given(questions())
 def test_a_word_that_a_text_holds_is_not_merely_alike(case: tuple[str, str, list[str]]) -> None:
     """R5.1"""

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.config.settings import IngestionConfig
@@ -71,7 +71,6 @@ def hit(chunk: Chunk, score: float = 0.5) -> Hit:
     return Hit(chunk, score)
 
 
-@settings(deadline=None, max_examples=250)
 @given(texts, st.integers(1, 6), st.integers(0, 4), st.data())
 def test_a_passage_is_a_span_of_its_document(text: str, max_tokens: int, window: int, data: st.DataObject) -> None:
     """P6 R2.4: also none overlaps another, each hit is marked in one, and no passage lacks a hit."""
@@ -205,7 +204,6 @@ def test_no_hits_no_passages() -> None:
     assert passages([], {}, window=ExpansionWindow(2), max_chars=100) == []
 
 
-@settings(deadline=None, max_examples=150)
 @given(texts, st.integers(0, 3), st.data())
 def test_the_order_of_hits_changes_no_passage(text: str, window: int, data: st.DataObject) -> None:
     """P6 R2.4: and what was merged stays as it is when all that it holds is found again."""
@@ -242,7 +240,6 @@ def family(text: str, *, child_tokens: int = 16, parent_chars: int = 200) -> lis
     ]
 
 
-@settings(deadline=None, max_examples=150)
 @given(st.lists(st.sampled_from(PIECES), min_size=10, max_size=80).map("".join), st.data())
 def test_a_small_chunk_is_read_as_its_parent(text: str, data: st.DataObject) -> None:
     """R2.5 P6: each hit in the whole of its parent, once; what is read is a span of the text, of no other parent."""
@@ -494,7 +491,6 @@ def test_rows_parents_and_other_services_texts_stay_whole() -> None:
     assert passage.content == text
 
 
-@settings(deadline=None, max_examples=200)
 @given(
     st.lists(st.sampled_from([*OVEN, *PIECES, LIST]), min_size=1, max_size=25).map("".join),
     st.integers(0, 3),

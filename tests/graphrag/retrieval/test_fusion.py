@@ -7,7 +7,7 @@ from itertools import pairwise, permutations
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.models import Chunk, Hit
@@ -55,7 +55,6 @@ def leg(name: str, *scored: tuple[Chunk, float]) -> dict[str, list[Hit]]:
 
 
 @each_fusion
-@settings(deadline=None, max_examples=200)
 @given(found=rankings(), weights=weights)
 def test_the_order_is_that_of_the_scores(fuse: Fusion, found: Rankings, weights: Mapping[str, float]) -> None:
     """P1 R4.2"""
@@ -64,7 +63,6 @@ def test_the_order_is_that_of_the_scores(fuse: Fusion, found: Rankings, weights:
 
 
 @each_fusion
-@settings(deadline=None, max_examples=200)
 @given(found=rankings(), weights=weights)
 def test_scores_are_between_0_and_1(fuse: Fusion, found: Rankings, weights: Mapping[str, float]) -> None:
     """P7 R4.2"""
@@ -72,7 +70,6 @@ def test_scores_are_between_0_and_1(fuse: Fusion, found: Rankings, weights: Mapp
 
 
 @each_fusion
-@settings(deadline=None, max_examples=200)
 @given(found=rankings(), weights=weights)
 def test_every_chunk_found_by_either_leg_is_there_once(
     fuse: Fusion, found: Rankings, weights: Mapping[str, float]
@@ -83,7 +80,6 @@ def test_every_chunk_found_by_either_leg_is_there_once(
 
 
 @each_fusion
-@settings(deadline=None, max_examples=200)
 @given(found=rankings(), weights=weights)
 def test_the_order_of_the_legs_does_not_matter(fuse: Fusion, found: Rankings, weights: Mapping[str, float]) -> None:
     """P4 R4.6"""
@@ -91,7 +87,6 @@ def test_the_order_of_the_legs_does_not_matter(fuse: Fusion, found: Rankings, we
     assert fuse(turned, weights=weights) == fuse(found, weights=weights)
 
 
-@settings(deadline=None, max_examples=200)
 @given(found=rankings(), weights=weights)
 def test_a_chunk_that_is_before_another_in_both_legs_stays_before_it(
     found: Rankings, weights: Mapping[str, float]

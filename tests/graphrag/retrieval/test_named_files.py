@@ -1,7 +1,7 @@
 """Files that a question names."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.retrieval.named_files import MOST_NAMES, candidate_names, choose_named, each_file_first
@@ -74,7 +74,6 @@ def test_a_question_without_a_file_names_none(question: str) -> None:
     assert candidate_names(question) == []
 
 
-@settings(deadline=None, max_examples=200)
 @given(st.text(alphabet=st.sampled_from('ab .,«»"“”pdf?\n(é\0'), max_size=80))
 def test_any_text_can_be_looked_through(question: str) -> None:
     """Security 10: no more names than can be looked up, and nothing is lost but names."""

@@ -1,7 +1,7 @@
 """Which search suits a question."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.retrieval.hybrid import choose_strategy, find_synonyms, joined_words, quoted_phrases
@@ -67,7 +67,6 @@ def test_names_and_numbers_need_their_words(addition: str) -> None:
     assert choose_strategy(LONG["es"] + addition, "es", model_is_strong=True)[0] == "hybrid"
 
 
-@settings(deadline=None, max_examples=100)
 @given(question=st.text(max_size=80), language=st.sampled_from(["es", "fr", "en", "und"]))
 def test_any_text_has_a_strategy_and_weak_vectors_are_never_alone(question: str, language: str) -> None:
     """R4.4, security 10."""

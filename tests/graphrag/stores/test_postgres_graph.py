@@ -224,7 +224,7 @@ async def test_any_history_leaves_what_a_fresh_graph_has(services: Services, own
 
     numbers = iter(range(1_000))
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(suppress_health_check=list(HealthCheck))
     @given(history)
     def check(steps: list[tuple[str, int, list[list[tuple[str, str]]]]]) -> None:
         asyncio.run_coroutine_threadsafe(run(steps, next(numbers)), loop).result(60)

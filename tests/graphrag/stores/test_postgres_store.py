@@ -132,7 +132,7 @@ async def test_statistics_equal_a_recount_after_any_history(services: Services, 
                     await services.store.delete_document(collection, document)
         await assert_statistics_are_right(services, collection)
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(suppress_health_check=list(HealthCheck))
     @given(operations)
     def check(history: list[tuple[str, int, list[str], str]]) -> None:
         asyncio.run_coroutine_threadsafe(run(history), loop).result(30)
