@@ -17,7 +17,7 @@ test test-slow notebooks: export PYTHONDONTWRITEBYTECODE =
 # Runs what failed once more, alone, and names it.
 TESTS = $(BIN)/python .ci/run_tests.py
 
-.PHONY: run install test test-page test-slow test-thorough notebooks lint docs docs-check bench bench-smoke studio studio-install clean check-release
+.PHONY: run install test test-page test-slow test-thorough test-timed notebooks lint docs docs-check bench bench-smoke studio studio-install clean check-release
 .DELETE_ON_ERROR:
 
 run: $(VENV)/.core
@@ -35,6 +35,10 @@ test: $(VENV)/.dev
 # Properties with many random examples, where `make test` takes the same few each time.
 test-thorough: $(VENV)/.dev
 	$(TESTS) $(PARALLEL) -m hypothesis --hypothesis-profile=thorough
+
+# What compares times: nothing else may run beside it.
+test-timed: $(VENV)/.dev
+	$(TESTS) -m timed
 
 # The page in a browser, and LangGraph Studio's server.
 test-page: $(VENV)/.dev $(VENV)/.studio

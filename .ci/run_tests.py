@@ -1,4 +1,4 @@
-"""Run pytest; what failed is run once more, alone. A test that passes then is unsteady: it is named, and does not fail the run.
+"""Run pytest; what failed is run once more, alone. A test that passes then is named as unsteady, and fails no run.
 
 python .ci/run_tests.py [ARGUMENTS OF PYTEST…]: pytest's exit code; 0 where all that failed passed alone. More than
 MAX_UNSTEADY failures are not run again. The names are added to failed.txt and unsteady.txt in the folder GATE_REPORTS

@@ -1,4 +1,5 @@
-# Steps of a gate: each is timed, the others run when one has failed, and the end names what failed. Sourced by run and release.
+# Steps of a gate: each is timed, the others run when one has failed, and the end names what failed.
+# Sourced by run and release.
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 CAUSEWAY_HOME=$(mktemp -d /tmp/cw-ci-XXXXXX)
 GATE_REPORTS=$PWD/build/tests

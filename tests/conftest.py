@@ -8,7 +8,7 @@ import signal
 import tempfile
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -34,11 +34,11 @@ from tests.model_server import ModelServer, Reply
 from tests.pgbouncer import run_pgbouncer
 from tests.processes import ROOT, Process, end_of_forking, started
 
-# No example is timed: machines are busy at times. The same examples each time: a change fails for what it changes alone.
+# No example is timed: machines are busy at times. The same examples each time: a change fails for what it changes.
 settings.register_profile("tests", deadline=None, max_examples=25, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=300)  # make test-thorough
 settings.load_profile("tests")
-SLOW_TEST_SECONDS = 180  # a hang is one red test
+SLOW_TEST_SECONDS = 240  # a hang is one red test
 T = TypeVar("T")
 DEMO = ROOT / "notebooks" / "demo"
 # For a service of which nothing is to be left out or refused, however slow the machine is.
@@ -241,11 +241,16 @@ class Server:
 
 
 @contextmanager
-def run_server(*arguments: str, **environment: str) -> Iterator[Server]:
-    """On a free port; stopped as a supervisor does."""
+def run_default_server(*arguments: str, **environment: str) -> Iterator[Server]:
+    """Run it on a free port; stop it as a supervisor does."""
     with started("serve", "--port", "0", *arguments, **environment) as process:
         yield Server("http://" + process.read_line("http://").split("http://")[1].split()[0], process)
         process.stop(signal.SIGTERM)
+
+
+def run_server(*arguments: str, **environment: str) -> AbstractContextManager[Server]:
+    """Run it on a free port; it is patient where the environment does not say otherwise."""
+    return run_default_server(*arguments, **PATIENT | environment)
 
 
 @contextmanager

@@ -79,7 +79,7 @@ class Process:
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
         self.send_signal(number)
-        return self.wait(30)
+        return self.wait(MOST_SECONDS)
 
     def read(self) -> str:
         """Standard output to its end."""
@@ -115,7 +115,7 @@ def started(*arguments: str, **environment: str) -> Iterator[Process]:
             yield process
         finally:
             process.send_signal(signal.SIGKILL)
-            process.wait(10)
+            process.wait(MOST_SECONDS)
 
 
 @contextmanager

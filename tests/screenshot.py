@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from PIL import Image
 
 from tests.browser.chromium import ARGUMENTS, CHROMIUM, Visit, expect, playwright_api
-from tests.conftest import DEMO, run_server
+from tests.conftest import DEMO, run_default_server
 from tests.processes import ROOT
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ async def keep(page: "Page", name: str) -> list[Path]:
 def main() -> None:
     served = ("--collection", "demo", "--ingest", str(DEMO))
     folder = tempfile.TemporaryDirectory(prefix="cw-", dir="/tmp")  # short and open to the embedded server's own user
-    with folder as home, run_server(*served, CAUSEWAY_HOME=home) as server:
+    with folder as home, run_default_server(*served, CAUSEWAY_HOME=home) as server:
         taken = asyncio.run(take(server.url))
     for picture in taken:
         print(f"{picture.relative_to(ROOT)}: {picture.stat().st_size // 1000} kB")

@@ -40,7 +40,7 @@ def database(make_database: Callable[[], str]) -> str:
 
 @pytest.fixture(scope="module")
 def extractive_server(database: str) -> Iterator[Server]:
-    with run_server("--collection", "demo", "--ingest", str(DEMO), DATABASE_URL=database, **PATIENT) as running:
+    with run_server("--collection", "demo", "--ingest", str(DEMO), DATABASE_URL=database) as running:
         yield running
 
 

@@ -25,12 +25,22 @@ class BreakerState:
 class CircuitBreaker:
     """A circuit breaker that a single call tests when its time is over. An abandoned call says nothing."""
 
-    def __init__(self, name: str, *, failures: int, seconds: float, is_outage: Callable[[Exception], bool]) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        failures: int,
+        seconds: float,
+        is_outage: Callable[[Exception], bool],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Open for `seconds` after so many `failures` in a row; `clock` gives seconds and is set by nobody."""
         self._name = name
         self._most_failures = failures
         self._seconds = seconds
         self._is_outage = is_outage
         self._failures = 0  # in a row
+        self.clock = clock
         self._opened_at: float | None = None  # by a clock that nobody sets: else the circuit might stay open for hours
         self._is_tried = False
         self._siblings: dict[str, CircuitBreaker] = {}
@@ -39,7 +49,11 @@ class CircuitBreaker:
         """Return the breaker of that name, closed at first, which counts its own failures."""
         if name not in self._siblings:
             self._siblings[name] = CircuitBreaker(
-                name, failures=self._most_failures, seconds=self._seconds, is_outage=self._is_outage
+                name,
+                failures=self._most_failures,
+                seconds=self._seconds,
+                is_outage=self._is_outage,
+                clock=self.clock,
             )
         return self._siblings[name]
 
@@ -50,7 +64,7 @@ class CircuitBreaker:
     def _state(self) -> BreakerState:
         if self._opened_at is None:
             return BreakerState(self._name, "closed", self._failures, 0.0)
-        wait = max(0.0, self._opened_at + self._seconds - time.monotonic())
+        wait = max(0.0, self._opened_at + self._seconds - self.clock())
         return BreakerState(self._name, "open" if wait else "half_open", self._most_failures, round(wait, 1))
 
     @property
@@ -72,7 +86,7 @@ class CircuitBreaker:
         """
         self.check()
         is_test = self._is_tried = self._opened_at is not None
-        began = time.monotonic()
+        began = self.clock()
         try:
             yield self._close if is_test else lambda: None
             self._conclude(None, is_test=is_test)
@@ -80,7 +94,7 @@ class CircuitBreaker:
             self._conclude(exc, is_test=is_test)
             raise
         except asyncio.CancelledError:  # a question that was left tells nothing, unless the model had its time
-            if not seconds_left() and time.monotonic() - began >= FAIR_SECONDS:
+            if not seconds_left() and self.clock() - began >= FAIR_SECONDS:
                 self._conclude(TimeoutError(), is_test=is_test)
             raise
         finally:
@@ -97,5 +111,5 @@ class CircuitBreaker:
             return
         self._failures += 1
         if self._opened_at is not None or self._failures >= self._most_failures:
-            self._failures, self._opened_at = 0, time.monotonic()
+            self._failures, self._opened_at = 0, self.clock()
             log.warning("circuit opened", model=self._name, seconds=self._seconds, error=type(error).__name__)

@@ -89,6 +89,7 @@ def _loaded() -> None:
 units = st.sampled_from(UNITS) | st.lists(st.sampled_from(UNITS), min_size=2, max_size=4).map("".join)
 
 
+@pytest.mark.timed
 @example(opening="", unit="¿")
 @example(opening="what about ", unit=";")
 @example(opening="how many ", unit="1 ")
@@ -124,6 +125,7 @@ READERS: dict[str, Callable[[str], object]] = {
 }
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("reader", READERS)
 def test_time_grows_with_the_length(reader: str) -> None:
     """R6.2 also of texts that no limit of characters has shortened."""

@@ -1,7 +1,6 @@
 """The service where it asks who is there, in a process of its own: keys, tokens, and what is refused."""
 
 import socket
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 from pydantic import SecretStr
 
 from api.app import create_app
-from api.middleware.authentication import RECHECK_SECONDS
 from api.serving import listen
 from graphrag.config.settings import Settings
 from graphrag.errors import InvalidSettings
@@ -144,9 +142,7 @@ def test_a_revoked_key_ends_its_open_streams(model: ModelServer, make_database: 
         with_services(
             database, lambda services: services.authentication.api_keys.revoke(made.owner_a, made.a.split("_")[1])
         )
-        revoked = time.monotonic()
         assert "event: done" not in list(lines)
-        assert time.monotonic() - revoked < RECHECK_SECONDS + 2
         wait_for_disconnects(model, 1)
         assert [next(others) for _ in range(100)]
         check_error(client.post("/api/v1/chat/stream", json=body, headers=shown(made.a)), 401, "unauthorized")

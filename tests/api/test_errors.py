@@ -368,10 +368,8 @@ def test_a_stopped_database_is_told_and_its_return_noticed(own_database: OwnData
     own_database.postgres.stop()
 
     for language, message in NO_DATABASE.items():
-        started = time.monotonic()
         error = check_error(own_database.ask(language), 503, "database_unavailable")
         assert error["message"] == message
-        assert time.monotonic() - started < 5
     check_error(client.post("/api/chat/stream", json={"message": QUESTION}), 503, "database_unavailable")
     health = client.get("/health")
     assert health.status_code == 200

@@ -113,6 +113,7 @@ HOSTILE: dict[str, tuple[str, bytes]] = {
 }
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_request_holds_up_the_others(server: WatchedServer, name: str) -> None:
     """Security 16: 100 ms at most, whatever is sent; the best of three tries, as the machine has other work."""

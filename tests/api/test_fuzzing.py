@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.identities import make_keys_in
-from tests.conftest import PATIENT, Server, run_server
+from tests.conftest import Server, run_server
 from tests.security.resources import make_resources
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1_900)]
@@ -33,7 +33,7 @@ def asked(make_database: Callable[[], str]) -> Iterator[tuple[Server, str]]:
     database = make_database()
     key = make_keys_in(database).a
     unlimited = dict.fromkeys(["RAG_RATE_PER_MINUTE", "RAG_ANSWERS_PER_MINUTE", "RAG_REFUSALS_PER_MINUTE"], "0")
-    with run_server(DATABASE_URL=database, RAG_AUTH="api_key", **unlimited, **PATIENT) as server:
+    with run_server(DATABASE_URL=database, RAG_AUTH="api_key", **unlimited) as server:
         make_resources(server, key)
         yield server, key
 

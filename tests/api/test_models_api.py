@@ -204,7 +204,7 @@ def test_the_environments_key_stays_with_its_vendor(
 ) -> None:
     """Security 20: another address gets no key that was not given with it."""
     environment = {"DATABASE_URL": make_database(), "CAUSEWAY_HOME": str(tmp_path), "OPENAI_API_KEY": KEY}
-    with run_server(**environment, **PATIENT) as server, server.client() as client:
+    with run_server(**environment) as server, server.client() as client:
         client.post("/api/v1/models/try", json={"address": found.base_url, "model": "scripted"})
     assert found.requests[-1].headers["authorization"] == "Bearer none"
 
@@ -214,7 +214,7 @@ def test_a_service_with_owners_keeps_its_model(make_database: Callable[[], str],
     database = make_database()
     key = make_keys_in(database).a
     environment = {"DATABASE_URL": database, "CAUSEWAY_HOME": str(tmp_path), "RAG_AUTH": "api_key"}
-    with run_server(**environment, **PATIENT) as server, server.client(Authorization=f"Bearer {key}") as client:
+    with run_server(**environment) as server, server.client(Authorization=f"Bearer {key}") as client:
         assert client.get("/health").json()["can_choose_model"] is False
         body = {"address": "http://127.0.0.1:9/v1", "model": "m"}
         for method, path in (("GET", ""), ("POST", "/try"), ("PUT", "/chosen"), ("DELETE", "/chosen")):

@@ -20,7 +20,7 @@ from graphrag.observability.telemetry import configure_logging
 from tests.api.streams import stream
 from tests.benchmarks.measuring import percentile
 from tests.benchmarks.progress import progress
-from tests.conftest import DEMO, Server, run_server
+from tests.conftest import DEMO, Server, run_default_server
 from tests.model_server import ModelServer, Reply
 
 CASES = json.loads((Path(__file__).parents[1] / "golden" / "demo.json").read_text(encoding="utf-8"))
@@ -82,7 +82,7 @@ def main() -> None:
     configure_logging("ERROR")
     folder = tempfile.TemporaryDirectory(prefix="cw-", dir="/tmp")
     with folder as home, ModelServer(default=Reply(first_sentence)) as model:
-        with run_server(*SERVE, CAUSEWAY_HOME=home, RAG_QUERY_CACHE_SECONDS="0") as server:
+        with run_default_server(*SERVE, CAUSEWAY_HOME=home, RAG_QUERY_CACHE_SECONDS="0") as server:
             with server.client() as client:
                 cold = ask(client, CASES[0]["query"])
             rows = ask_all(server, rounds, "demo: questions, extractive model")
@@ -93,7 +93,7 @@ def main() -> None:
             "OPENAI_API_KEY": "none",
             "OPENAI_BASE_URL": model.base_url,
         }
-        with run_server(*SERVE, CAUSEWAY_HOME=home, **scripted) as server:
+        with run_default_server(*SERVE, CAUSEWAY_HOME=home, **scripted) as server:
             through_model = ask_all(server, 1, "demo: questions, scripted model")
     print(f"{len(rows)} questions over the demo collection, one client, extractive model")
     print_table(rows, cold)

@@ -27,7 +27,7 @@ from graphrag.db.embedded_postgres import EmbeddedPostgres
 from graphrag.db.migrate import migrate
 from tests.api.identities import Keys, make_keys_in
 from tests.benchmarks.measuring import percentile
-from tests.conftest import Server, run_server
+from tests.conftest import Server, run_default_server
 from tests.security.operations import Operation, operations
 from tests.security.resources import make_resources
 
@@ -93,7 +93,7 @@ class Neighbours:
 @contextmanager
 def neighbours(database: str) -> Iterator[Neighbours]:
     keys = make_keys_in(database)
-    with run_server(DATABASE_URL=database, RAG_AUTH="api_key", **UNLIMITED) as server:
+    with run_default_server(DATABASE_URL=database, RAG_AUTH="api_key", **UNLIMITED) as server:
         yield Neighbours(server, keys, make_resources(server, keys.a), make_resources(server, keys.b))
 
 

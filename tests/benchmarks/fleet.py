@@ -20,7 +20,7 @@ from rich.table import Table
 
 from graphrag.observability.telemetry import configure_logging
 from tests.benchmarks.reembedding import WORDS
-from tests.conftest import run_server, run_worker
+from tests.conftest import run_default_server, run_worker
 from tests.model_server import ModelServer
 from tests.own_postgres import run_postgres
 
@@ -70,7 +70,7 @@ def run(documents: int, workers: Sequence[int], latency: float) -> dict[int, flo
             "RAG_FILES_URL": (folder / "files").as_uri(),
             "RAG_WORKER": "false",
         }
-        client = stack.enter_context(stack.enter_context(run_server(**environment)).client())
+        client = stack.enter_context(stack.enter_context(run_default_server(**environment)).client())
         for count in workers:
             collection = f"by-{count}"
             with ExitStack() as fleet:

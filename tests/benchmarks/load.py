@@ -27,7 +27,7 @@ import httpx
 from graphrag.observability.telemetry import configure_logging
 from tests.benchmarks.measuring import percentile
 from tests.benchmarks.streams import COLLECTION, QUESTIONS, fill
-from tests.conftest import DEMO, Server, run_server
+from tests.conftest import DEMO, Server, run_default_server
 
 HEALTH_A_SECOND = 200
 CLIENTS = 8
@@ -220,10 +220,10 @@ def _client() -> httpx.AsyncClient:
 def report(home: Path, path: str, seconds: float) -> None:
     environment = {"CAUSEWAY_HOME": str(home), **SETTINGS}
     arguments = ("--collection", COLLECTION)
-    with run_server(*arguments, "--ingest", str(DEMO), **environment) as server:
+    with run_default_server(*arguments, "--ingest", str(DEMO), **environment) as server:
         asyncio.run(measure_one(server, path, seconds))
     with ExitStack() as stack:
-        servers = [stack.enter_context(run_server(*arguments, **environment)) for _ in range(2)]
+        servers = [stack.enter_context(run_default_server(*arguments, **environment)) for _ in range(2)]
         collection = f"uploads-{time.time_ns()}"
         asyncio.run(measure_with_a_kill(servers, path, seconds, collection=collection))
 

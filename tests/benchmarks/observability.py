@@ -23,7 +23,7 @@ import httpx
 
 from graphrag.db.embedded_postgres import EmbeddedPostgres
 from graphrag.observability.telemetry import configure_logging, count_results, stage
-from tests.conftest import DEMO, Server, run_server
+from tests.conftest import DEMO, Server, run_default_server
 from tests.otlp_receiver import otlp_receiver
 
 QUESTION = "Why did Harrowmere Stores leave Dorada out of its Easter promotion?"
@@ -75,8 +75,8 @@ def services() -> Iterator[dict[str, Server]]:
         telling = {"RAG_LOG_LEVEL": "INFO", "OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url}
         try:
             with (
-                run_server("--collection", "demo", "--ingest", str(DEMO), **shared, **SILENT) as silent,
-                run_server("--collection", "demo", **shared, **telling) as told,
+                run_default_server("--collection", "demo", "--ingest", str(DEMO), **shared, **SILENT) as silent,
+                run_default_server("--collection", "demo", **shared, **telling) as told,
             ):
                 yield {"silent": silent, "telling": told}
         finally:

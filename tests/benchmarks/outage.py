@@ -23,7 +23,7 @@ import httpx
 from graphrag.observability.telemetry import configure_logging
 from tests.benchmarks.load import INGESTED_SECONDS, SETTINGS
 from tests.benchmarks.streams import COLLECTION, QUESTIONS
-from tests.conftest import DEMO, run_server
+from tests.conftest import DEMO, run_default_server
 from tests.own_postgres import OwnPostgres, run_postgres
 
 SEARCHING, ASKING, LOOKING = 4, 1, 1  # clients
@@ -185,7 +185,7 @@ def report(fault: Fault, outage: Outage) -> None:
 def run(fault: Fault, *, seconds: float, away: float) -> Outage:
     with run_postgres() as postgres, tempfile.TemporaryDirectory(prefix="cw-", dir="/tmp") as home:
         environment = {"DATABASE_URL": postgres.url, "CAUSEWAY_HOME": home, **SETTINGS}
-        with run_server("--collection", COLLECTION, "--ingest", str(DEMO), **environment) as server:
+        with run_default_server("--collection", COLLECTION, "--ingest", str(DEMO), **environment) as server:
             return asyncio.run(measure(server.url, postgres, fault, seconds=seconds, away=away))
 
 

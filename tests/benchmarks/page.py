@@ -13,7 +13,7 @@ from playwright.async_api import Browser, Response, async_playwright
 
 from tests.benchmarks.measuring import percentile
 from tests.browser.chromium import ARGUMENTS, CHROMIUM
-from tests.conftest import DEMO, run_server
+from tests.conftest import DEMO, run_default_server
 
 FIRST_PAINT = """() => new Promise((resolve) => {
   new PerformanceObserver((seen) => {
@@ -51,7 +51,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with (
         tempfile.TemporaryDirectory(prefix="cw-") as home,
-        run_server("--collection", "demo", "--ingest", str(DEMO), CAUSEWAY_HOME=home) as server,
+        run_default_server("--collection", "demo", "--ingest", str(DEMO), CAUSEWAY_HOME=home) as server,
     ):
         asyncio.run(measure(server.url, arguments.visits))
 

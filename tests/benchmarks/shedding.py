@@ -23,7 +23,7 @@ from graphrag.observability.telemetry import configure_logging
 from tests.benchmarks.load import SETTINGS
 from tests.benchmarks.measuring import percentile
 from tests.benchmarks.streams import COLLECTION, QUESTIONS, fill
-from tests.conftest import DEMO, run_server
+from tests.conftest import DEMO, run_default_server
 
 GOOD_SECONDS = 5.0
 ROUNDS = 2
@@ -90,7 +90,10 @@ def report(home: Path, path: str, *, clients: Sequence[int], seconds: float) -> 
     print("|---|---|---|---|---|---|---|---|---|")
     arguments = ("--collection", COLLECTION, "--ingest", str(DEMO))
     environment = {"CAUSEWAY_HOME": str(home), **SETTINGS}
-    with run_server(*arguments, **environment) as limited, run_server(*arguments, **environment, **WITHOUT) as free:
+    with (
+        run_default_server(*arguments, **environment) as limited,
+        run_default_server(*arguments, **environment, **WITHOUT) as free,
+    ):
         servers = {"without limits": free.url, "with": limited.url}
         for url in servers.values():
             asyncio.run(measure(url, path, 1, WARM_UP_SECONDS, Came()))  # what is loaded at the first use is no load

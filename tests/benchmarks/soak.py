@@ -32,7 +32,7 @@ from graphrag.observability.telemetry import configure_logging
 from tests.api.identities import make_keys_in, shown
 from tests.api.scripted import asking
 from tests.api.streams import PATH, StreamedEvent, read_blocks, read_events
-from tests.conftest import run_server, run_worker
+from tests.conftest import run_default_server, run_worker
 from tests.graphrag.parsers.documents import make_docx, make_pdf, make_xlsx
 from tests.model_server import ModelServer, Reply
 from tests.own_postgres import OwnPostgres, run_postgres
@@ -313,7 +313,7 @@ async def run(stack: ExitStack, *, minutes: float, every: float) -> list[str]:
     keys = await asyncio.to_thread(make_keys_in, postgres.url)
     model = stack.enter_context(ModelServer(default=Reply("La bomba falló [1].", delay_seconds_per_token=0.02)))
     environment = asking(model, DATABASE_URL=postgres.url, CAUSEWAY_HOME=home, **SETTINGS)
-    serving = stack.enter_context(run_server(**environment))
+    serving = stack.enter_context(run_default_server(**environment))
     server = Server(psutil.Process(serving.process.pid))
 
     def worker() -> Process:

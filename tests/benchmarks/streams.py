@@ -35,7 +35,7 @@ from tests.api.streams import PATH, check_ids, joined, read_events, stream
 from tests.benchmarks.answers import CASES, first_sentence
 from tests.benchmarks.datasets import load_demo
 from tests.benchmarks.measuring import percentile
-from tests.conftest import DEMO, PATIENT, Server, run_server
+from tests.conftest import DEMO, PATIENT, Server, run_default_server
 from tests.model_server import ModelServer, Reply
 
 QUESTIONS = [case["query"] for case in CASES if case["relevant_documents"]]
@@ -92,7 +92,7 @@ def serving(home: Path, scripted: Reply | None, *, refining: bool = False) -> It
             "OPENAI_BASE_URL": model.base_url,
         }
         environment = {"CAUSEWAY_HOME": str(home), **PATIENT, **SETTINGS, **(asked if scripted else {})}
-        with run_server(*arguments, **environment) as server:
+        with run_default_server(*arguments, **environment) as server:
             yield server
 
 

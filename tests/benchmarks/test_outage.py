@@ -7,7 +7,7 @@ from tests.benchmarks.outage import run
 MOST_SECONDS = 5
 
 
-@pytest.mark.slow
+@pytest.mark.timed
 def test_an_outage_ends_when_it_ends() -> None:
     """R11.1, R12 Errors only while it is away, each within seconds; then none, and nothing accepted is lost."""
     outage = run("stop", seconds=25, away=4)

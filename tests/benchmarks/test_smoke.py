@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
@@ -12,6 +13,17 @@ from tests.processes import ROOT
 def test_every_benchmark_has_a_smallest_size() -> None:
     """R12 None is left out of the run by being new."""
     assert smoke.find_benchmarks() == set(smoke.SMALLEST)
+
+
+@pytest.mark.parametrize("name", smoke.SMALLEST)
+def test_every_benchmark_can_be_imported(name: str) -> None:
+    """R12 Names that have moved are noticed at once; each is run before a version."""
+    try:
+        import_module(f"tests.benchmarks.{name}")
+    except ModuleNotFoundError as exc:
+        if (exc.name or "").partition(".")[0] in {"agent", "api", "graphrag", "tests"}:
+            raise
+        pytest.skip(f"{exc.name} is of the extra bench")
 
 
 def test_a_benchmark_that_fails_is_told_with_its_last_lines(monkeypatch: pytest.MonkeyPatch) -> None:

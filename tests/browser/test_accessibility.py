@@ -83,7 +83,7 @@ def server(make_database: Callable[[], str], tmp_path: Path) -> Iterator[Server]
     """Nobody has been here before; a language model can be connected."""
     with ModelServer() as model:
         chosen = {"CAUSEWAY_HOME": str(tmp_path), "RAG_MODEL_SERVERS": model.base_url}
-        with run_server(DATABASE_URL=make_database(), **PATIENT, **chosen) as running:
+        with run_server(DATABASE_URL=make_database(), **chosen) as running:
             yield running
 
 

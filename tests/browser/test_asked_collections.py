@@ -9,7 +9,7 @@ from graphrag.models import LOCAL_OWNER
 from tests.agent.two_collections import fill
 from tests.browser.album import Album
 from tests.browser.chromium import IN_CHROMIUM, Open, expect
-from tests.conftest import PATIENT, Server, run_server, with_services
+from tests.conftest import Server, run_server, with_services
 
 pytestmark = IN_CHROMIUM
 axe = pytest.importorskip("axe_playwright_python.async_playwright")
@@ -20,7 +20,7 @@ QUESTION = "¿Por qué se cerró el puente de Arenal y cuánto costó la reparac
 def server(make_database: Callable[[], str]) -> Iterator[Server]:
     database = make_database()
     with_services(database, lambda services: fill(services, LOCAL_OWNER))
-    with run_server(DATABASE_URL=database, **PATIENT) as server:
+    with run_server(DATABASE_URL=database) as server:
         yield server
 
 

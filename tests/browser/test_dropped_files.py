@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.browser.chromium import IN_CHROMIUM, Open, expect
-from tests.conftest import PATIENT, Server, run_server
+from tests.conftest import Server, run_server
 from tests.graphrag.parsers.documents import make_pdf
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ SLOWLY = 50_000  # bytes a second
 
 @pytest.fixture(scope="module")
 def server(make_database: Callable[[], str]) -> Iterator[Server]:
-    with run_server(DATABASE_URL=make_database(), **PATIENT) as server:
+    with run_server(DATABASE_URL=make_database()) as server:
         yield server
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser import firefox
 from tests.browser.chromium import Open, expect, playwright_api
-from tests.conftest import DEMO, PATIENT, Server, run_server
+from tests.conftest import DEMO, Server, run_server
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser
@@ -34,7 +34,7 @@ async def browser(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator["Br
 
 @pytest.fixture
 def server(make_database: Callable[[], str]) -> Iterator[Server]:
-    with run_server(DATABASE_URL=make_database(), **PATIENT) as server:
+    with run_server(DATABASE_URL=make_database()) as server:
         yield server
 
 

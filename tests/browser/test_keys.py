@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.chromium import IN_CHROMIUM, Open, Visit, expect
-from tests.conftest import DEMO, PATIENT, Server, run_server
+from tests.conftest import DEMO, Server, run_server
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator, Page
@@ -20,7 +20,7 @@ QUESTION = "Why did Épicerie Valadour leave?"
 
 @pytest.fixture
 def server(make_database: Callable[[], str]) -> Iterator[Server]:
-    with run_server(DATABASE_URL=make_database(), **PATIENT) as server:
+    with run_server(DATABASE_URL=make_database()) as server:
         yield server
 
 

@@ -11,7 +11,7 @@ import pypdfium2
 import pytest
 
 from tests.browser.chromium import IN_CHROMIUM, Open, expect
-from tests.conftest import PATIENT, Server, run_server
+from tests.conftest import Server, run_server
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -25,7 +25,7 @@ QUOTE = f"{REASON}, <b>no</b> y [clic](https://evil.example))."
 
 @pytest.fixture(scope="module")
 def server(make_database: Callable[[], str]) -> Iterator[Server]:
-    with run_server(DATABASE_URL=make_database(), **PATIENT) as server:
+    with run_server(DATABASE_URL=make_database()) as server:
         yield server
 
 

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.browser.chromium import IN_CHROMIUM, Open, expect
-from tests.conftest import PATIENT, Server, run_server
+from tests.conftest import Server, run_server
 
 if TYPE_CHECKING:
     from playwright.async_api import Route
@@ -34,7 +34,7 @@ TEXTS = {
 
 @pytest.fixture(scope="module")
 def server(make_database: Callable[[], str]) -> Iterator[Server]:
-    with run_server("--collection", "notas", DATABASE_URL=make_database(), **PATIENT) as server:
+    with run_server("--collection", "notas", DATABASE_URL=make_database()) as server:
         yield server
 
 

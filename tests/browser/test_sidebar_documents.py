@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.browser.chromium import IN_CHROMIUM, Open, expect
-from tests.conftest import PATIENT, Server, run_server
+from tests.conftest import Server, run_server
 
 if TYPE_CHECKING:
     from playwright.async_api import FilePayload
@@ -23,7 +23,7 @@ NAMES = ["actas - 2025 - enero.md", "actas - enero.md"]
 
 @pytest.fixture(scope="module")
 def server(make_database: Callable[[], str]) -> Iterator[Server]:
-    with run_server(DATABASE_URL=make_database(), **PATIENT) as server:
+    with run_server(DATABASE_URL=make_database()) as server:
         yield server
 
 

@@ -14,7 +14,7 @@ from tests.api.scripted import ENDLESS, asking
 from tests.browser.album import Album
 from tests.browser.chromium import IN_CHROMIUM, SLOW, Open, Visit, expect
 from tests.browser.wire import Wire
-from tests.conftest import DEMO, PATIENT, Server, run_server
+from tests.conftest import DEMO, Server, run_server
 from tests.model_server import Body, Fail, ModelServer, Reply
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def model() -> Iterator[ModelServer]:
 @pytest.fixture
 def server(model: ModelServer, make_database: Callable[[], str]) -> Iterator[Server]:
     """Nobody has been here before."""
-    with run_server(**asking(model, DATABASE_URL=make_database()), **PATIENT) as server:
+    with run_server(**asking(model, DATABASE_URL=make_database())) as server:
         yield server
 
 

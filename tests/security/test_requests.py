@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.api.expectations import check_error_body
-from tests.conftest import DEMO, PATIENT, Server, run_server
+from tests.conftest import DEMO, Server, run_server
 
 pytestmark = pytest.mark.slow
 HOSTILE = [
@@ -50,7 +50,7 @@ FEW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.fixture(scope="module")
 def client(make_database: Callable[[], str]) -> Iterator[httpx.Client]:
     arguments = ("--collection", "demo", "--ingest", str(DEMO / "yearly-review-2025.md"))
-    with run_server(*arguments, DATABASE_URL=make_database(), **PATIENT) as server, _client(server) as client:
+    with run_server(*arguments, DATABASE_URL=make_database()) as server, _client(server) as client:
         yield client
 
 

@@ -55,8 +55,8 @@ def test_references_are_replaced_and_names_are_no_keywords() -> None:
 )
 def test_a_hostile_schema_is_refused_at_once(given: dict[str, Any], reason: str) -> None:
     """Security 12: nothing is fetched, nothing grows, nothing takes long."""
-    started = time.perf_counter()
+    started = time.thread_time()
     with pytest.raises(InvalidSchema) as refused:
         AnswerSchema.read("x", given)
     assert reason in refused.value.details["reason"]
-    assert time.perf_counter() - started < 2
+    assert time.thread_time() - started < 2

@@ -5,7 +5,6 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,7 +21,6 @@ from tests.api.commands import NOWHERE, Run, causeway, one_line, rows
 from tests.api.expectations import check_citations
 from tests.api.scripted import asking
 from tests.api.streams import read_events
-from tests.conftest import PATIENT
 from tests.model_server import ModelServer, Reply
 from tests.processes import started
 
@@ -43,9 +41,7 @@ class Library:
 
 
 @pytest.fixture(scope="module")
-def library(
-    make_database: Callable[[], str], tmp_path_factory: pytest.TempPathFactory, runs: dict[str, Future[Run]]
-) -> Library:
+def library(make_database: Callable[[], str], tmp_path_factory: pytest.TempPathFactory) -> Library:
     folder = tmp_path_factory.mktemp("library")
     (folder / "inner").mkdir()
     (folder / "inner" / "horno.txt").write_text(f"{FACT}\n")
@@ -272,37 +268,15 @@ def places(make_database: Callable[[], str], tmp_path_factory: pytest.TempPathFa
         }
 
 
-@pytest.fixture(scope="module")
-def runs(places: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Future[Run]]]:
-    """All started at once, two at a time: most of each is the start of Python."""
-    folder = tmp_path_factory.mktemp("configs")
-    with ThreadPoolExecutor(2) as pool:
-        started = {}
-        for name, misuse in MISUSES.items():
-            arguments = [argument.format_map(places) for argument in misuse.arguments]
-            environment = {key: value.format_map(places) for key, value in misuse.environment.items()}
-            if misuse.environment.get("DATABASE_URL") == "{database}":
-                environment |= PATIENT
-            started[name] = pool.submit(causeway, *arguments, **environment)
-        for name, (text, _) in CONFIGS.items():
-            path = folder / f"{name}.yml"
-            path.write_text(text)
-            arguments = ["serve", "--port", "0", "--embeddings-config", str(path)]
-            started[name] = pool.submit(causeway, *arguments, DATABASE_URL=places["database"], OPENAI_API_KEY="")
-        (folder / "good.yml").write_text(GOOD_CONFIG)
-        started["models"] = pool.submit(
-            causeway, "serve", "--download-models", **NOWHERE, EMBEDDINGS_CONFIG=str(folder / "good.yml")
-        )
-        started["help"] = pool.submit(causeway, "--help", COLUMNS="80")
-        yield started
+def misuse(name: str, places: dict[str, str]) -> Run:
+    arguments = [argument.format_map(places) for argument in MISUSES[name].arguments]
+    return causeway(*arguments, **{key: value.format_map(places) for key, value in MISUSES[name].environment.items()})
 
 
 @pytest.mark.parametrize("name", MISUSES)
-def test_misuse_is_told_in_one_line_with_the_way_out(
-    runs: dict[str, Future[Run]], places: dict[str, str], name: str
-) -> None:
+def test_misuse_is_told_in_one_line_with_the_way_out(places: dict[str, str], name: str) -> None:
     """R9 Exit code 1, one line on standard error, no secret in it."""
-    run = runs[name].result()
+    run = misuse(name, places)
     assert run.returncode == 1
     line = one_line(run)
     assert line.startswith("Error: ")
@@ -312,9 +286,12 @@ def test_misuse_is_told_in_one_line_with_the_way_out(
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_a_broken_list_of_embedding_models_stops_the_start(runs: dict[str, Future[Run]], name: str) -> None:
+def test_a_broken_list_of_embedding_models_stops_the_start(places: dict[str, str], tmp_path: Path, name: str) -> None:
     """R3.1 Exit code ≠ 0 with the file, the cause and an example of a right one."""
-    run = runs[name].result()
+    path = tmp_path / f"{name}.yml"
+    path.write_text(CONFIGS[name][0])
+    arguments = ("serve", "--port", "0", "--embeddings-config", str(path))
+    run = causeway(*arguments, DATABASE_URL=places["database"], OPENAI_API_KEY="")
     assert run.returncode == 1
     assert run.stdout == ""
     assert CONFIGS[name][1] in run.stderr
@@ -323,16 +300,17 @@ def test_a_broken_list_of_embedding_models_stops_the_start(runs: dict[str, Futur
     assert "Traceback" not in run.stderr
 
 
-def test_models_are_loaded_and_listed_without_a_database(runs: dict[str, Future[Run]]) -> None:
+def test_models_are_loaded_and_listed_without_a_database(tmp_path: Path) -> None:
     """R3.2 `--download-models`: all of them, then exit 0; R3.1 EMBEDDINGS_CONFIG names the file."""
-    run = runs["models"].result()
+    (tmp_path / "good.yml").write_text(GOOD_CONFIG)
+    run = causeway("serve", "--download-models", **NOWHERE, EMBEDDINGS_CONFIG=str(tmp_path / "good.yml"))
     assert run.returncode == 0, run.stderr
     assert run.stdout == "one: loaded, 256 dimensions\ntwo: loaded, 256 dimensions\n"
 
 
-def test_help_lists_the_commands(runs: dict[str, Future[Run]]) -> None:
+def test_help_lists_the_commands() -> None:
     """R9 …each with what it does."""
-    run = runs["help"].result()
+    run = causeway("--help", COLUMNS="80")
     assert run.returncode == 0
     for command in ("serve", "ingest", "search", "ask", "migrate"):
         assert any(line.split()[1:2] == [command] and len(line.split()) > 4 for line in run.stdout.splitlines()), (
@@ -340,9 +318,9 @@ def test_help_lists_the_commands(runs: dict[str, Future[Run]]) -> None:
         )
 
 
-def test_a_mistyped_path_makes_no_collection(runs: dict[str, Future[Run]], places: dict[str, str]) -> None:
+def test_a_mistyped_path_makes_no_collection(places: dict[str, str]) -> None:
     """R9.3 …which would be asked from then on in place of the only real one."""
-    assert runs["nothing to index"].result().returncode == 1
+    assert misuse("nothing to index", places).returncode == 1
     with psycopg.connect(places["database"]) as connection:
         assert connection.execute("SELECT count(*) FROM causeway.collections").fetchone() == (0,)
 

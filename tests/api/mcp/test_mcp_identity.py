@@ -16,7 +16,7 @@ from tests.api.commands import causeway, one_line
 from tests.api.expectations import check_error
 from tests.api.mcp.mcp_clients import call, over_http, over_stdio, refusal, text_of
 from tests.api.owners import OWNERS, QUESTION, fill
-from tests.conftest import PATIENT, run_server, with_services
+from tests.conftest import run_server, with_services
 
 T = TypeVar("T")
 AT_ONCE = 6  # calls of each owner
@@ -56,7 +56,7 @@ def served(database: str) -> Iterator[Served]:
 
     made = with_services(database, make)
     keys = {name: shown for name, (_, shown) in made.items()}
-    with run_server(DATABASE_URL=database, RAG_AUTH="api_key", RAG_WORKER="false", **PATIENT) as server:
+    with run_server(DATABASE_URL=database, RAG_AUTH="api_key", RAG_WORKER="false") as server:
 
         def revoke(name: str) -> None:
             with_services(database, lambda services: services.authentication.api_keys.revoke("ana", made[name][0].id))

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -192,11 +192,11 @@ def test_an_answer_is_in_its_sentence(question: str, sentence: str, language: st
 )  # fmt: skip
 def test_hostile_texts_cost_little(text: str) -> None:
     """R8: neither a question nor a sentence of any shape takes long."""
-    before = perf_counter()
+    before = process_time()
     for question, sentence in (
         (text, "The boiler cost €48,600."),
         ("How much did the boiler cost?", text),
         (text, text),
     ):
         find_short_answer(question, sentence, language="en", sentence_language="fr")
-    assert perf_counter() - before < 3
+    assert process_time() - before < 3

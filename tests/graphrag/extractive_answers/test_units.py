@@ -226,6 +226,6 @@ def test_units_lie_within_the_text_and_apart(text: str) -> None:
 )
 def test_reading_is_linear(text: str) -> None:
     """R8: hostile documents do not hold up an answer."""
-    begun = time.perf_counter()
+    begun = time.thread_time()
     read(text)
-    assert time.perf_counter() - begun < 20
+    assert time.thread_time() - begun < 10

@@ -119,6 +119,7 @@ def best_ratio(unit: str, size: int, suffix: str) -> float:
     return twice / once
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS.keys())
 def test_time_grows_with_the_length(unit: str) -> None:
     """Security 9: no text takes longer than its length explains."""

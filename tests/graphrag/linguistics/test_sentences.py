@@ -107,6 +107,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("unit", HOSTILE, ids=repr)
 def test_time_grows_with_the_text(unit: str) -> None:
     """R2.6: a hostile text of twice the length takes about twice the time."""

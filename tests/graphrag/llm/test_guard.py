@@ -1,6 +1,7 @@
 """How a model is spared: never too many calls at once, in their order, and none while it is down."""
 
 import asyncio
+import time
 from contextlib import suppress
 from typing import Any
 
@@ -11,7 +12,7 @@ from graphrag.llm.resilient_chat_model import ResilientChatModel
 from tests.chat_providers import listen, open_model, point_at
 from tests.model_server import Behaviour, CutStream, Fail, Hang, ModelServer, Reply
 
-REST_SECONDS = 0.5  # that a model is left alone
+REST_SECONDS = 600.0  # that a model is left alone: longer than any test takes
 
 
 @pytest.fixture(autouse=True)
@@ -22,6 +23,14 @@ def credentials(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> N
 def fragile(**settings: Any) -> ResilientChatModel:
     """Is left alone after three failures."""
     return open_model(chat_breaker_failures=3, chat_breaker_seconds=REST_SECONDS, **settings)
+
+
+def let_it_rest(model: ResilientChatModel) -> None:
+    """Set the clock of its circuit breaker to the end of the rest."""
+    breaker = model.guard.breaker
+    now = breaker.clock() + REST_SECONDS
+    started = time.monotonic()
+    breaker.clock = lambda: now + time.monotonic() - started
 
 
 async def fail(model: ResilientChatModel, *, times: int) -> None:
@@ -78,11 +87,11 @@ async def test_one_question_finds_out_whether_it_is_back(model_server: ModelServ
     model = fragile()
     model_server.script(*[Fail(500)] * 4)
     await fail(model, times=3)
-    await asyncio.sleep(REST_SECONDS * 1.2)
+    let_it_rest(model)
     await fail(model, times=1)  # it is not back
     assert len(model_server.requests) == 4
     assert await fell_silent(model, model_server)
-    await asyncio.sleep(REST_SECONDS * 1.2)
+    let_it_rest(model)
     model_server.script(Reply("ya estoy", delay_seconds_per_token=0.1))
     trying = asyncio.create_task(listen(model))
     while len(model_server.requests) < 5:
@@ -98,7 +107,7 @@ async def test_its_first_word_is_enough_to_be_back(model_server: ModelServer) ->
     model = fragile()
     model_server.script(*[Fail(500)] * 3, Reply("sí " * 500, delay_seconds_per_token=0.02), Reply("también"))
     await fail(model, times=3)
-    await asyncio.sleep(REST_SECONDS * 1.2)
+    let_it_rest(model)
     stream: Any = model.astream("¿Estás?")
     async for chunk in stream:
         if chunk.text:
@@ -115,7 +124,7 @@ async def test_a_question_that_is_left_tells_nothing(model_server: ModelServer) 
         await leave(model, model_server)
     await fail(model, times=3)
     assert await fell_silent(model, model_server)
-    await asyncio.sleep(REST_SECONDS * 1.2)
+    let_it_rest(model)
     await leave(model, model_server)
     assert await listen(model) == "sí"
 

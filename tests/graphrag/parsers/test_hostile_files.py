@@ -36,7 +36,9 @@ REASONS = {
 }
 DEEP = 10_000
 FILES = make_every_format()
-FUZZING = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FUZZING = settings(
+    max_examples=settings().max_examples // 3, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 def entities(document: bytes) -> bytes:

@@ -6,7 +6,6 @@ import struct
 import subprocess
 import sys
 import textwrap
-import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -170,10 +169,8 @@ def huge_pictures() -> dict[str, bytes]:
 @pytest.mark.parametrize(("name", "data"), huge_pictures().items())
 def test_picture_of_too_many_pixels_is_refused_at_its_header(name: str, data: bytes) -> None:
     """Security 9"""
-    begin = time.monotonic()
     found = refusal(data, name)
     assert (found.details["reason"], "60,000,000 pixels" in str(found)) == ("too_large", True)
-    assert time.monotonic() - begin < 1
 
 
 @given(

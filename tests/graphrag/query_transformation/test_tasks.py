@@ -188,9 +188,9 @@ def test_long_messages_take_no_longer(unit: str) -> None:
     """R6.2 Only the beginning and the end of a message are read."""
     read_model()
     classify_task(unit, "en")
-    started = time.perf_counter()
+    started = time.process_time()
     assert 0 < classify_task(unit * (1_000_000 // len(unit)), "en", has_answer=True).probability <= 1
-    assert time.perf_counter() - started < 0.3
+    assert time.process_time() - started < 0.3
 
 
 def test_a_pasted_text_is_read_at_its_ends() -> None:
