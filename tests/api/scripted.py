@@ -10,8 +10,8 @@ ANSWER = (
     "The butter was late because of a landslide, so nothing could be baked for two whole days [2]."
 )
 SLOW = Reply(ANSWER, delay_seconds_per_token=0.05)
-ENDLESS = Reply("word " * 600, delay_seconds_per_token=0.05)
-LEAVING_SECONDS = 2  # from a client's leaving to the end of the model's work
+ENDLESS = Reply("word " * 6_000, delay_seconds_per_token=0.05)
+LEAVING_SECONDS = 30  # at most, from a client's leaving to the end of the model's work
 
 
 def asking(model: ModelServer, **environment: str) -> dict[str, str]:

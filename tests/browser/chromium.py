@@ -20,7 +20,7 @@ IN_CHROMIUM = [
 ]
 playwright_api = pytest.importorskip("playwright.async_api", reason="playwright is not installed")
 expect = playwright_api.expect
-expect.set_options(timeout=20_000)  # milliseconds; several browsers and servers share two cores
+expect.set_options(timeout=90_000)  # milliseconds; several browsers and servers share two cores
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -42,7 +42,8 @@ ASKED = {
     "en": ("en-GB", "Why did the Christmas tins reach Bristol so late?", "suspended for three weeks", "Sources"),
 }
 QUESTION = ASKED["en"][1]
-SLOW = Reply("The tins were late because the night shift on line L4 was suspended [1].", delay_seconds_per_token=0.1)
+TEXT = "The tins were late because the night shift on line L4 was suspended [1]."
+SLOW = Reply(TEXT, delay_seconds_per_token=0.1)
 
 
 @dataclass
@@ -70,7 +71,7 @@ class Visit:
 
     async def answered(self, question: str) -> "Locator":
         turn = await self.ask(question)
-        await expect(turn.locator(".answer")).to_have_attribute("aria-busy", "false", timeout=15_000)
+        await expect(turn.locator(".answer")).to_have_attribute("aria-busy", "false")
         return turn
 
 

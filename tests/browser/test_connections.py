@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.api.scripted import ENDLESS
-from tests.browser.chromium import IN_CHROMIUM, QUESTION, SLOW, Open, expect
+from tests.browser.chromium import IN_CHROMIUM, QUESTION, TEXT, Open, expect
 from tests.browser.wire import Wire
 from tests.conftest import Server
-from tests.model_server import CutStream, ModelServer, Reply
+from tests.model_server import CutStream, ModelServer, Paced, Reply
 
 pytestmark = IN_CHROMIUM
 
@@ -71,14 +71,16 @@ async def wire(model_backed: Server) -> AsyncIterator[Wire]:
 
 async def test_an_answer_survives_a_cut_connection(wire: Wire, model: ModelServer, visit: Open) -> None:
     """R8.9 Twice cut off in mid-answer: it is resumed, every word is there once, and the model was asked once."""
-    model.script(SLOW)
+    answer = Paced(TEXT)
+    model.script(answer)
     asked = len(model.requests)
     visited = await visit(await wire.open())
     turn = await visited.ask(QUESTION)
-    for words in ("The tins", "because the night"):
+    for words, read in (("The tins were", "The tins were late because the "), ("because the night", TEXT)):
         await expect(turn.locator(".answer")).to_contain_text(words)
         wire.cut()
-    await expect(turn.locator(".answer")).to_have_attribute("aria-busy", "false", timeout=15_000)
+        answer.receive(read)
+    await expect(turn.locator(".answer")).to_have_attribute("aria-busy", "false")
     shown = await turn.locator(".answer").inner_text()
     assert shown.split() == "The tins were late because the night shift on line L4 was suspended 1.".split()
     await expect(turn.locator(".error")).to_have_count(0)
@@ -95,9 +97,7 @@ async def test_a_connection_that_stays_cut_is_told(wire: Wire, model: ModelServe
     turn = await visited.ask(QUESTION)
     await expect(turn.locator(".answer")).to_contain_text("word word word")
     await wire.close()
-    await expect(turn.locator(".error")).to_have_text(
-        "Can’t reach the server. Check your connection and try again.", timeout=30_000
-    )
+    await expect(turn.locator(".error")).to_have_text("Can’t reach the server. Check your connection and try again.")
     await expect(turn.locator(".answer")).to_contain_text("word word word")
     assert model.disconnects == before + 1
     assert visited.complaints
@@ -106,16 +106,18 @@ async def test_a_connection_that_stays_cut_is_told(wire: Wire, model: ModelServe
 
 async def test_a_reload_in_mid_answer_reads_on(model_backed: Server, model: ModelServer, visit: Open) -> None:
     """R8.9 The page that comes back shows the same answer, whole; the model was asked once."""
-    model.script(SLOW)
+    answer = Paced(TEXT)
+    model.script(answer)
     asked = len(model.requests)
     visited = await visit(model_backed)
     turn = await visited.ask(QUESTION)
-    await expect(turn.locator(".answer")).to_contain_text("The tins were late")
+    await expect(turn.locator(".answer")).to_contain_text("The tins were")
     await visited.page.reload()
     turn = visited.page.locator(".turn")
     await expect(turn.locator(".question")).to_have_text(QUESTION)
     await expect(visited.page.locator("#stop")).to_be_visible()
-    await expect(turn.locator(".answer")).to_have_attribute("aria-busy", "false", timeout=15_000)
+    answer.receive(TEXT)
+    await expect(turn.locator(".answer")).to_have_attribute("aria-busy", "false")
     await expect(turn.locator(".answer")).to_have_text(re.compile("The tins were late .* was suspended ?1."))
     await expect(turn.locator(".error")).to_have_count(0)
     assert len(model.requests) == asked + 1

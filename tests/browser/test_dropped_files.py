@@ -52,7 +52,7 @@ async def test_files_are_uploaded_and_followed_to_their_end(
         ]
     )
     for _ in range(2):
-        await expect(page.locator("#documents li")).to_have_count(1, timeout=20_000)
+        await expect(page.locator("#documents li")).to_have_count(1)
         await expect(row(page, "notas.md").locator(".state")).to_have_text("1,1 ko · 1 passage")
         await expect(row(page, "chiffré.pdf").locator(".state")).to_contain_text("protégé par un mot de passe")
         await expect(row(page, "programme.exe").locator(".state")).to_contain_text(
@@ -105,7 +105,7 @@ async def test_a_document_that_is_indexed_while_the_list_is_read_is_listed_once(
     """R9.4 It was being processed when the list began to be read, and its stream has not told of the end yet."""
     await api.post("/documents", files={"files": ("notas.md", TEXT)}, data={"collection": "notas"})
     page, may_tell = (await visit(server)).page, asyncio.Event()
-    await expect(row(page, "notas.md")).to_have_class("indexed", timeout=20_000)
+    await expect(row(page, "notas.md")).to_have_class("indexed")
 
     async def remember(route: "Route") -> None:
         response = await route.fetch(url=route.request.url.replace("status=processing", "status=indexed"))
@@ -140,7 +140,7 @@ async def test_dropped_files_are_uploaded_and_known_ones_are_told(
         assert await page.evaluate("document.body.dataset.drop") == "Drop files here"
         await page.dispatch_event("main", "drop", {"dataTransfer": dropped})
         assert await page.evaluate("document.body.dataset.drop") is None
-        await expect(row(page, "drop.txt").first.locator(".state")).to_contain_text(said, timeout=20_000)
+        await expect(row(page, "drop.txt").first.locator(".state")).to_contain_text(said)
     assert len((await api.get("/documents")).json()["documents"]) == 1
 
 
@@ -169,7 +169,7 @@ async def test_a_document_that_is_being_read_can_be_cancelled(
     text = "\n\n".join(f"Párrafo {number}. El lote {uuid4()} se retiró porque {TEXT}" for number in range(12_000))
     await page.locator("#files").set_input_files([file("largo.txt", text)])
     document = row(page, "largo.txt")
-    await expect(document).to_have_class("processing", timeout=20_000)
+    await expect(document).to_have_class("processing")
     await page.reload()
     await expect(document).to_have_class("processing")
     await document.get_by_role("button", name="Cancelar").click()
@@ -195,7 +195,7 @@ async def test_an_upload_whose_answer_got_lost_is_sent_again(
     await page.route("**/api/v1/documents", lose_the_first)
     await page.locator("#files").set_input_files([file("una.txt", TEXT)])
     await expect(page.locator("#offline")).to_have_text("No connection to the server. Reconnecting…")
-    await expect(row(page, "una.txt")).to_have_class("indexed", timeout=20_000)
+    await expect(row(page, "una.txt")).to_have_class("indexed")
     await expect(page.locator("#offline")).to_be_empty()
     assert len(keys) == 2
     assert len(set(keys)) == 1
@@ -224,5 +224,5 @@ async def test_what_the_server_refuses_is_told_and_can_be_sent_again(
     await page.locator("#files").set_input_files([file("rechazada.txt", TEXT)])
     await expect(row(page, "rechazada.txt").locator(".state")).to_have_text("El disco está lleno.")
     await row(page, "rechazada.txt").get_by_role("button", name="Reintentar").click()
-    await expect(row(page, "rechazada.txt")).to_have_class("indexed", timeout=20_000)
+    await expect(row(page, "rechazada.txt")).to_have_class("indexed")
     visited.complaints = [text for text in visited.complaints if "status of 507" not in text]  # Chromium's own

@@ -44,7 +44,7 @@ async def test_someone_uploads_asks_and_looks_up(server: Server, visit: Open) ->
     page, passage = visited.page, visited.page.get_by_role("dialog")
     await expect(page.locator("#first-upload")).to_be_visible()
     await page.locator("#files").set_input_files([DEMO / name for name in BROUGHT])
-    await expect(page.locator("#documents li")).to_have_count(3, timeout=60_000)
+    await expect(page.locator("#documents li")).to_have_count(3)
 
     turn = await visited.answered("Why did Épicerie Valadour leave?")
     await expect(turn.locator(".chain figure svg text").first).to_be_visible()

@@ -79,7 +79,7 @@ async def test_the_page_asks_for_a_key_and_forgets_one_that_is_refused(
     await box.fill(f" {keys.a} ")
     await page.get_by_role("button", name="Continuer").click()
     await expect(dialog).to_be_hidden()
-    await expect(answers.last).to_have_attribute("aria-busy", "false", timeout=15_000)
+    await expect(answers.last).to_have_attribute("aria-busy", "false")
     await expect(page.locator(".mark").first).to_be_visible()
     await expect(page.locator("#locked")).to_be_hidden()
     await expect(page.locator("#documents li")).to_have_count(1)
@@ -122,7 +122,7 @@ async def test_a_new_owner_is_told_how_to_begin(server: Server, page: "Page", ke
     await page.keyboard.press("Enter")
     await expect(page.locator(".notes .error")).to_contain_text("Importez les premiers")
     await (await choosing.value).set_files(DEMO / "label-error-soleada.md")
-    await expect(page.locator("#documents li")).to_have_count(1, timeout=60_000)
+    await expect(page.locator("#documents li")).to_have_count(1)
     await expect(page.locator("#collection")).to_have_value("demo")
     await expect(page.locator("#welcome > p")).to_have_text(
         "Interrogez vos documents. Chaque réponse cite ses sources."

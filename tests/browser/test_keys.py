@@ -53,7 +53,7 @@ async def bring_a_document(page: "Page") -> None:
     async with page.expect_file_chooser() as choosing:
         await press(page, page.locator("#upload"))
     await (await choosing.value).set_files(DEMO / BROUGHT)
-    await expect(page.locator("#documents li")).to_have_count(1, timeout=60_000)
+    await expect(page.locator("#documents li")).to_have_count(1)
     await expect(page.locator("#document-news")).to_have_text(f"{BROUGHT}: ready")
 
 

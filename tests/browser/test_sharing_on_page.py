@@ -39,7 +39,7 @@ async def page(server: Server, api: httpx.AsyncClient, visit: Open) -> "Page":
     )
     allowed = ["clipboard-read", "clipboard-write"]
     page = (visited := await visit(server, locale="es-ES", permissions=allowed)).page
-    await expect(page.locator("#documents li")).to_have_count(1, timeout=20_000)
+    await expect(page.locator("#documents li")).to_have_count(1)
     await visited.answered(QUESTION)
     await expect(page.locator("#conversations li")).to_have_count(1)
     return page

@@ -49,7 +49,7 @@ async def test_a_folder_is_uploaded_and_its_documents_deleted_together(
         await page.get_by_role("button", name="Subir una carpeta").click()
     await (await choosing.value).set_files(folder)
     names = page.locator("#documents .name")
-    await expect(names).to_have_count(2, timeout=20_000)
+    await expect(names).to_have_count(2)
     assert sorted(await names.all_inner_texts()) == NAMES
 
     for name in NAMES:
@@ -70,7 +70,7 @@ async def test_a_folder_is_uploaded_and_its_documents_deleted_together(
     data = {"items": [], "files": [str(folder)], "dragOperationsMask": 1}
     for step in ("dragEnter", "dragOver", "drop"):
         await session.send("Input.dispatchDragEvent", {"type": step, "x": 600, "y": 300, "data": data})
-    await expect(names).to_have_count(2, timeout=20_000)
+    await expect(names).to_have_count(2)
     assert sorted(await names.all_inner_texts()) == NAMES
 
 
@@ -103,7 +103,7 @@ async def test_collections_are_made_renamed_and_deleted(
     """
     await api.post("/documents", files={"files": ("una.txt", TEXT)}, data={"collection": "notas"})
     page = (visited := await visit(server, width=1280, color_scheme=scheme)).page
-    await expect(page.locator("#documents li")).to_have_count(1, timeout=20_000)
+    await expect(page.locator("#documents li")).to_have_count(1)
     await visited.answered("¿Por qué se paró la caldera?")
     dialog = page.get_by_role("dialog")
     await page.get_by_role("button", name="Edit collection name").click()
@@ -148,7 +148,7 @@ async def test_an_empty_conversation_suggests_questions_of_its_documents(
     text = "El gráfico del día 11 no se revisó hasta abril, ya que el aviso de Mantenimiento llegó el día 12."
     await page.locator("#files").set_input_files(file("horno.md", text))
     question = page.locator("#examples button")
-    await expect(question).to_have_text(re.compile("^¿Por qué no se revisó el gráfico"), timeout=20_000)
+    await expect(question).to_have_text(re.compile("^¿Por qué no se revisó el gráfico"))
     await expect(question).to_have_attribute("lang", "es")
     await question.click()
     await expect((await visited.ended()).locator(".answer")).to_contain_text("aviso")
@@ -162,7 +162,7 @@ async def test_an_answer_is_followed_by_questions_of_its_document(server: Server
     told = "El gráfico del día 11 no se revisó hasta abril, ya que el aviso de Mantenimiento llegó el día 12."
     other = "La entrega de Oviedo se retrasó tres semanas porque el molde nuevo se rompió durante el montaje."
     await page.locator("#files").set_input_files(file("horno.md", f"{told}\n\n{other}"))
-    await expect(page.locator("#examples button")).to_have_count(2, timeout=20_000)
+    await expect(page.locator("#examples button")).to_have_count(2)
     await page.locator("#examples button", has_text="gráfico").click()
     await expect((await visited.ended()).locator(".answer")).to_contain_text("aviso")
     following = page.locator("#follow-ups button")

@@ -61,7 +61,7 @@ async def test_a_person_signs_in_asks_and_signs_out(server: Server, context: "Br
     async with page.expect_file_chooser() as choosing:
         await page.locator("#first-upload").click()
     await (await choosing.value).set_files(DEMO / "label-error-soleada.md")
-    await expect(page.locator("#documents li")).to_have_count(1, timeout=60_000)
+    await expect(page.locator("#documents li")).to_have_count(1)
     await question.fill(QUESTION)
     await page.keyboard.press("Enter")
     await expect(page.locator(".mark").first).to_be_visible()
@@ -76,7 +76,7 @@ async def test_a_person_signs_in_asks_and_signs_out(server: Server, context: "Br
     await expect(page.locator(".turn")).to_have_count(1)  # of the same conversation
     await question.press("Enter")
     await expect(page.locator(".turn")).to_have_count(2)
-    await expect(page.locator(".answer").last).to_have_attribute("aria-busy", "false", timeout=15_000)
+    await expect(page.locator(".answer").last).to_have_attribute("aria-busy", "false")
     await page.reload()
     await expect(question).to_have_value("")
 

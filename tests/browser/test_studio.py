@@ -92,7 +92,7 @@ async def test_both_configurations_answer_with_checked_statements(server: Server
     await visited.page.get_by_role("button", name="Search and answer").click()
     for name in "AB":
         statements = side(visited, name).locator(".statements > li")
-        await expect(statements.first).to_contain_text("supported", timeout=15_000)
+        await expect(statements.first).to_contain_text("supported")
         await expect(side(visited, name).locator(".answer .text")).to_contain_text("night shift on line L4")
         await expect(statements.locator("q").first).to_be_visible()
     with server.client() as client:
@@ -163,7 +163,7 @@ async def test_evaluations_are_run_looked_into_and_compared(server: Server, visi
         await page.get_by_label("Vector weight").fill(weight)
         await page.get_by_label("Also evaluate answers").uncheck()
         await page.get_by_role("button", name="Run evaluation", exact=True).click()
-        await expect(rows.filter(has_text=name)).to_contain_text("completed", timeout=30_000)
+        await expect(rows.filter(has_text=name)).to_contain_text("completed")
     await expect(page.locator("#trend polyline")).to_have_count(2)
     await expect(page.locator("#trend .gate")).to_contain_text("6 questions")
     await rows.filter(has_text="by words").get_by_role("button", name="Open").click()
@@ -188,7 +188,7 @@ async def test_a_bad_question_is_looked_into_with_one_click(server: Server, visi
         order = {"collection": "demo", "answers": False, "retrieval": {"strategy": "semantic", "rerank": False}}
         run = client.post("/api/evaluations", json=order).json()["id"]
     visited = await opened(visit, server, "?view=evaluation")
-    await expect(visited.page.locator("#runs tbody tr").first).to_contain_text("completed", timeout=30_000)
+    await expect(visited.page.locator("#runs tbody tr").first).to_contain_text("completed")
     await visited.page.goto(f"{server.url}/studio?view=evaluation&run={run}")
     link = visited.page.locator("#detail .worst a").first
     question = await link.inner_text()
@@ -206,7 +206,7 @@ async def test_proposals_become_golden_cases(server: Server, visit: Open) -> Non
     await expect(page.get_by_text("No suggestions yet.")).to_be_visible()
     await page.get_by_role("button", name="Suggest cases").click()
     proposals = page.locator("section").first.locator(".case")
-    await expect(proposals).to_have_count(10, timeout=15_000)
+    await expect(proposals).to_have_count(10)
     await proposals.first.locator("summary").focus()
     await page.keyboard.press("Enter")
     await proposals.first.get_by_label("Expected answer").fill("As a person says it.")
