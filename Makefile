@@ -17,7 +17,7 @@ test test-slow notebooks: export PYTHONDONTWRITEBYTECODE =
 # Runs what failed once more, alone, and names it.
 TESTS = $(BIN)/python .ci/run_tests.py
 
-.PHONY: run install test test-page test-slow test-thorough test-timed notebooks lint docs docs-check bench bench-smoke studio studio-install clean check-release
+.PHONY: run install check retrieval-gate test test-page test-slow test-thorough test-timed notebooks lint docs docs-check bench bench-smoke studio studio-install clean check-release
 .DELETE_ON_ERROR:
 
 run: $(VENV)/.core
@@ -31,6 +31,19 @@ test: $(VENV)/.dev
 	@rm -rf $(COVERED) && mkdir $(COVERED)
 	COVERED=$(CURDIR)/$(COVERED) $(TESTS) -p tests.measured $(PARALLEL)
 	@$(BIN)/python -m slipcover --merge $(COVERED)/sum.json --out $(COVERED)/all.json --fail-under 90
+
+# For every commit, in minutes: style, types, the tests closest to what changed since BASE, and retrieval over the demo.
+check: lint retrieval-gate
+	@affected="$$($(BIN)/python .ci/affected_tests.py $(BASE))" && { [ -z "$$affected" ] || $(TESTS) $(PARALLEL) $$affected; }
+
+# Retrieval over the demo has not become worse. A new baseline, where a drop is wanted: causeway eval run --collection demo
+# --json > tests/golden/retrieval_baseline.json
+retrieval-gate: $(VENV)/.dev
+	@home=$$(mktemp -d /tmp/cw-XXXXXX) && trap "rm -rf $$home" EXIT && export DATABASE_URL= CAUSEWAY_HOME=$$home && \
+	$(BIN)/causeway ingest notebooks/demo --collection demo >/dev/null && \
+	$(BIN)/causeway eval golden import tests/golden/demo.json --collection demo && \
+	$(BIN)/causeway eval gate --collection demo --baseline tests/golden/retrieval_baseline.json \
+		--metric hit@10 --metric mrr@10 --metric ndcg@10
 
 # Properties with many random examples, where `make test` takes the same few each time.
 test-thorough: $(VENV)/.dev

@@ -38,7 +38,6 @@ from tests.processes import ROOT, Process, end_of_forking, started
 settings.register_profile("tests", deadline=None, max_examples=25, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=300)  # make test-thorough
 settings.load_profile("tests")
-SLOW_TEST_SECONDS = 240  # a hang is one red test
 T = TypeVar("T")
 DEMO = ROOT / "notebooks" / "demo"
 # For a service of which nothing is to be left out or refused, however slow the machine is.
@@ -63,12 +62,6 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["COLUMNS"] = "250"  # before any console is made: no cell of a table is broken into lines
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(_FailuresAtOnce(config))
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
-            item.add_marker(pytest.mark.timeout(SLOW_TEST_SECONDS))
 
 
 def pytest_collection_finish() -> None:
