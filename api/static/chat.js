@@ -94,17 +94,17 @@ function load(...target) {
 
 async function read(conversation, message = null, index = -1) {
   shown = conversation;
-  turns = [];
+  const own = turns = []; // until another load begins, of this conversation or of another one
   byId("turns").replaceChildren();
   byId("follow-ups").hidden = true;
   byId("welcome").hidden = conversation !== null;
   if (!conversation) return void showExamples();
   const { messages, failure } = await callWhenOnline(`/conversations/${conversation}`, { query: { message_id: message }, asksKey: true })
     .catch((error) => ({ failure: error.message }));
-  if (shown !== conversation) return; // another one has been chosen
+  if (turns !== own) return;
   if (failure) return byId("turns").append(make("li.lost", failure));
   for (const [number, message] of messages.entries()) {
-    if (message.role === "user") await restore(message, messages[number + 1], conversation);
+    if (turns === own && message.role === "user") await restore(message, messages[number + 1], conversation);
   }
   offerFollowUps();
   const element = (turns[index] ?? turns.at(-1))?.element;

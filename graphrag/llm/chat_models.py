@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+import httpx
 from langchain_core.language_models import BaseChatModel
 
 from graphrag.config.settings import Settings
@@ -118,8 +119,12 @@ def _options(seconds: float) -> dict[str, Any]:
 def _openai(seconds: float) -> dict[str, Any]:
     keyless = os.environ.get("OPENAI_BASE_URL") and not os.environ.get("OPENAI_API_KEY")
     # Servers of one's own ask for no key, the client insists on one. Its own limit from chunk to chunk makes a task of
-    # each chunk, and loses cancellations on Python 3.11.
-    return {**_options(seconds), "stream_chunk_timeout": None, **({"api_key": "none"} if keyless else {})}
+    # each chunk, and loses cancellations on Python 3.11. With a number, langchain-openai would share one HTTP client in
+    # the whole process, which fails as soon as the event loop of its connections is closed.
+    timeout = httpx.Timeout(seconds)
+    return {"timeout": timeout, "max_retries": 0, "stream_chunk_timeout": None} | (
+        {"api_key": "none"} if keyless else {}
+    )
 
 
 def _google_genai(seconds: float) -> dict[str, Any]:

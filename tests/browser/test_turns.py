@@ -165,3 +165,17 @@ async def test_what_is_asked_early_comes_after_the_conversation(demo_server: Ser
     released.set()
     await expect(page.locator(".question")).to_have_text([QUESTION, "and when did they arrive?"])
     await expect(page.locator(".turn").last.locator(".answer")).to_contain_text("arrived on 31 October")
+
+
+async def test_turns_are_loaded_once_however_often_they_are_asked_for(demo_server: Server, visit: Open) -> None:
+    """R8.9 The languages are tried in quick succession: each loads the turns again."""
+    page = (visited := await visit(demo_server)).page
+    await visited.answered(QUESTION)
+    await page.evaluate(
+        """async () => {
+          const { state } = await import("/static/state.js");
+          for (const language of ["es", "fr", "en", "es", "en"]) state.set("language", language);
+        }"""
+    )
+    await page.wait_for_load_state("networkidle")
+    await expect(page.locator(".turn")).to_have_count(1)

@@ -118,6 +118,16 @@ async def test_what_passes_is_tried_again(name: str, behaviour: Behaviour, model
     assert len(model_server.requests) == 6
 
 
+def test_each_event_loop_can_open_and_ask_a_model(model_server: ModelServer) -> None:
+    """R8.8 A program, or a notebook's cells, may call asyncio.run more than once."""
+    model_server.default = Reply(ANSWER)
+
+    async def ask() -> str:
+        return await listen(open_model())
+
+    assert [asyncio.run(ask()) for _ in range(3)] == [ANSWER] * 3
+
+
 @pytest.mark.parametrize("name", [OPENAI, pytest.param(GEMINI, marks=pytest.mark.slow)])
 async def test_who_asks_for_a_long_wait_is_not_asked_again(name: str, model_server: ModelServer) -> None:
     """R11.1 Retry-After: a person waits."""
