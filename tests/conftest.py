@@ -32,7 +32,7 @@ from graphrag.services import Services, open_services
 from tests.api.scripted import ANSWER, asking
 from tests.model_server import ModelServer, Reply
 from tests.pgbouncer import run_pgbouncer
-from tests.processes import ROOT, Process, end_of_forking, started
+from tests.processes import ROOT, Process, end_of_forking, preload_models, started
 
 # No example is timed: machines are busy at times. The same examples each time: a change fails for what it changes.
 settings.register_profile("tests", deadline=None, max_examples=25, derandomize=True)
@@ -103,6 +103,7 @@ def clean_environment() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def forked_processes(clean_environment: None) -> Iterator[None]:
+    preload_models()
     yield
     end_of_forking()
 

