@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import tempfile
+import threading
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -17,13 +18,17 @@ import httpx
 import psycopg
 import pytest
 import structlog
+import uvicorn
 from hypothesis import settings
 from psycopg import sql
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from pydantic import SecretStr
 
+from api.app import create_app
+from api.middleware.request_bodies import Connection
+from api.serving import address_of, listen
 from graphrag.config.settings import Settings
-from graphrag.db.embedded_postgres import EmbeddedPostgres, create_database
+from graphrag.db.embedded_postgres import EmbeddedPostgres
 from graphrag.db.migrate import migrate
 from graphrag.embeddings.registry import EmbeddingRegistry, load_registry
 from graphrag.ingestion.isolation import ForkServer, Sandbox
@@ -32,7 +37,7 @@ from graphrag.services import Services, open_services
 from tests.api.scripted import ANSWER, asking
 from tests.model_server import ModelServer, Reply
 from tests.pgbouncer import run_pgbouncer
-from tests.processes import ROOT, Process, end_of_forking, preload_models, started
+from tests.processes import MOST_SECONDS, ROOT, Process, end_of_forking, preload_models, started
 
 # No example is timed: machines are busy at times. The same examples each time: a change fails for what it changes.
 settings.register_profile("tests", deadline=None, max_examples=25, derandomize=True)
@@ -40,6 +45,7 @@ settings.register_profile("thorough", deadline=None, max_examples=300)  # make t
 settings.load_profile("tests")
 T = TypeVar("T")
 DEMO = ROOT / "notebooks" / "demo"
+MIGRATED = "migrated"  # a database that nobody uses, from which others are made
 # For a service of which nothing is to be left out or refused, however slow the machine is.
 PATIENT = dict.fromkeys(
     [
@@ -130,6 +136,7 @@ def postgres_server() -> Iterator[str]:
         connection.execute("ALTER SYSTEM SET fsync = off")  # nothing of it is to outlive the machine
         connection.execute("SELECT pg_reload_conf()")
     migrate(url)
+    copy_database(url, str(conninfo_to_dict(url)["dbname"]), MIGRATED)  # while nobody is connected to it
     yield url
     server.stop()
     shutil.rmtree(home)
@@ -151,20 +158,32 @@ def postgres(postgres_server: str, pooled: Callable[[str], str]) -> str:
     return pooled(postgres_server)
 
 
+def copy_database(server_url: str, template: str, name: str | None = None) -> str:
+    """Return the address of a fresh database that holds what another one does, which nobody may be connected to."""
+    name = name or f"test_{uuid.uuid4().hex}"
+    with psycopg.connect(server_url, dbname="postgres", autocommit=True) as connection:
+        statement = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+        connection.execute(statement.format(sql.Identifier(name), sql.Identifier(template)))
+    return make_conninfo(server_url, dbname=name)
+
+
 @pytest.fixture(scope="session")
 def make_database(postgres_server: str, pooled: Callable[[str], str]) -> Callable[[], str]:
     """Makes a fresh migrated database; they go with the server."""
-    with psycopg.connect(postgres_server, dbname="postgres", autocommit=True) as connection:
-        create_database(connection, "migrated")
-    migrate(make_conninfo(postgres_server, dbname="migrated"))
+    return lambda: pooled(copy_database(postgres_server, MIGRATED))
 
-    def make() -> str:
-        name = f"test_{uuid.uuid4().hex}"
-        with psycopg.connect(postgres_server, dbname="postgres", autocommit=True) as connection:
-            connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE migrated").format(sql.Identifier(name)))
-        return pooled(make_conninfo(postgres_server, dbname=name))
 
-    return make
+@pytest.fixture(scope="session")
+def make_demo_database(postgres_server: str, pooled: Callable[[str], str]) -> Callable[[], str]:
+    """Makes a fresh database with the demo documents as collection `demo`: they are read once.
+
+    All of these have the same original files: a test deletes documents of its own only.
+    """
+    template = copy_database(postgres_server, MIGRATED)
+    with started("ingest", str(DEMO), "--collection", "demo", DATABASE_URL=template) as process:
+        process.read()
+        assert process.wait(MOST_SECONDS) == 0, process.log()
+    return lambda: pooled(copy_database(postgres_server, str(conninfo_to_dict(template)["dbname"])))
 
 
 @pytest.fixture(scope="session")
@@ -248,6 +267,30 @@ def run_server(*arguments: str, **environment: str) -> AbstractContextManager[Se
 
 
 @contextmanager
+def run_server_here(**environment: str) -> Iterator[str]:
+    """Serve in a thread of this process, for tests that need neither a process of the service's own nor its worker.
+
+    Yields the address.
+    """
+    with listen("127.0.0.1", 0, asks_nobody=True) as listener:
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in (PATIENT | {"RAG_WORKER": "false"} | environment).items():
+                patch.setenv(name, value)
+            app = create_app(open_services(Settings.from_environment()))
+        server = uvicorn.Server(uvicorn.Config(app, http=Connection, ws="none", log_config=None, access_log=False))
+        thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])), daemon=True)
+        thread.start()
+        try:
+            while not server.started:
+                thread.join(0.005)
+                assert thread.is_alive()
+            yield address_of(listener)
+        finally:
+            server.should_exit = True
+            thread.join(MOST_SECONDS)
+
+
+@contextmanager
 def run_worker(*options: str, **environment: str) -> Iterator[Process]:
     with started("worker", *options, **environment) as process:
         process.read_line("Waiting for jobs")
@@ -256,15 +299,14 @@ def run_worker(*options: str, **environment: str) -> Iterator[Process]:
 
 
 @pytest.fixture(scope="session")
-def demo_database(make_database: Callable[[], str]) -> str:
-    return make_database()
+def demo_database(make_demo_database: Callable[[], str]) -> str:
+    return make_demo_database()
 
 
 @pytest.fixture(scope="session")
 def demo_server(demo_database: str) -> Iterator[Server]:
     """Serves the demo documents as collection `demo`, with the extractive model."""
-    arguments = ("--collection", "demo", "--ingest", str(DEMO))
-    with run_server(*arguments, DATABASE_URL=demo_database, **PATIENT) as server:
+    with run_server("--collection", "demo", DATABASE_URL=demo_database) as server:
         yield server
 
 
@@ -276,17 +318,20 @@ def model(request: pytest.FixtureRequest) -> Iterator[ModelServer]:
 
 
 @pytest.fixture(scope="module")
-def environment(request: pytest.FixtureRequest, model: ModelServer, make_database: Callable[[], str]) -> dict[str, str]:
-    """Return the environment of a patient service with a database of its own that asks the model; a module's
-    ENVIRONMENT adds to it.
+def environment(
+    request: pytest.FixtureRequest, model: ModelServer, make_demo_database: Callable[[], str]
+) -> dict[str, str]:
+    """Return the environment of a patient service that asks the model, over a database of its own with the demo
+    documents; a module's ENVIRONMENT adds to it.
     """
-    return asking(model, **PATIENT | {"DATABASE_URL": make_database()} | getattr(request.module, "ENVIRONMENT", {}))
+    own = getattr(request.module, "ENVIRONMENT", {})
+    return asking(model, **PATIENT | {"DATABASE_URL": make_demo_database()} | own)
 
 
 @pytest.fixture(scope="module")
 def server(environment: dict[str, str]) -> Iterator[Server]:
-    """Serves the demo documents as collection `demo`, answered by the scripted model."""
-    with run_server("--collection", "demo", "--ingest", str(DEMO), **environment) as running:
+    """Serves the demo documents as collection `demo`, answered by the scripted model; it reads no others."""
+    with run_server("--collection", "demo", **{"RAG_WORKER": "false"} | environment) as running:
         yield running
 
 

@@ -5,6 +5,7 @@ import runpy
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -32,6 +33,9 @@ FOREIGN = {
     "graphrag": {"langgraph", "fastapi", "starlette", "uvicorn", "typer"},
     "agent": {"fastapi", "starlette", "typer"},
 }
+STARTING = {"run_server", "run_default_server", "run_worker"}
+MOST_STARTS = 42  # places in the default tests: each costs every run of them some seconds
+SLOW, LATER_TESTS = "pytest.mark.slow", {"benchmarks", "browser", "studio"}
 SOURCES = {name: path.read_text(encoding="utf-8") for name, path in MODULES.items()}
 
 
@@ -82,6 +86,37 @@ def test_folders_hold_few_modules_named_after_things() -> None:
     for package, limit in LOOSE_MODULES.items():
         assert folders[ROOT / package] <= limit
     assert not {folder: count for folder, count in folders.items() if count > MODULES_PER_FOLDER}
+
+
+def starts_of_servers(node: ast.AST) -> Iterator[str]:
+    """Yield what starts one in the default tests."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in STARTING:
+        yield node.func.id
+    for inner in ast.iter_child_nodes(node):
+        marks = [ast.unparse(mark) for mark in getattr(inner, "decorator_list", ())]
+        if SLOW not in marks:
+            yield from starts_of_servers(inner)
+
+
+def is_slow(module: ast.Module) -> bool:
+    """Tell whether it is left out of the default tests."""
+    return any(
+        isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark" and SLOW in ast.unparse(node)
+        for node in module.body
+    )
+
+
+def test_few_servers_are_started() -> None:
+    """A process of a service takes a second: tests share one, or have one in a thread (`run_server_here`)."""
+    modules = {path: ast.parse(path.read_text("utf-8")) for path in (ROOT / "tests").rglob("*.py")}
+    starts = Counter(
+        {
+            path.relative_to(ROOT).as_posix(): len(list(starts_of_servers(module)))
+            for path, module in modules.items()
+            if not is_slow(module) and not LATER_TESTS & set(path.parts)
+        }
+    )
+    assert 0 < starts.total() <= MOST_STARTS, starts
 
 
 def test_class_names_are_unique() -> None:

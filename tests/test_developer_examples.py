@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import DEMO, PATIENT, Server, run_server
+from tests.conftest import PATIENT, Server, run_server
 from tests.model_server import Body, CallTool, Each, ModelServer, Reply
 from tests.processes import ROOT
 
@@ -34,13 +34,13 @@ def choose(body: Body) -> Reply | CallTool:
 
 
 @pytest.fixture(scope="module")
-def database(make_database: Callable[[], str]) -> str:
-    return make_database()
+def database(make_demo_database: Callable[[], str]) -> str:
+    return make_demo_database()
 
 
 @pytest.fixture(scope="module")
 def extractive_server(database: str) -> Iterator[Server]:
-    with run_server("--collection", "demo", "--ingest", str(DEMO), DATABASE_URL=database) as running:
+    with run_server("--collection", "demo", RAG_WORKER="false", DATABASE_URL=database) as running:
         yield running
 
 

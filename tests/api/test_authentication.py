@@ -17,7 +17,7 @@ from graphrag.services import Services, open_services
 from tests.api.expectations import check_error
 from tests.api.identities import Keys, make_keys_in, shown
 from tests.api.scripted import ENDLESS, asking, wait_for_disconnects
-from tests.conftest import run_server, with_services
+from tests.conftest import run_server, run_server_here, with_services
 from tests.graphrag.authentication.issuer import AUDIENCE, ISSUER, IssuerServer, jwks, serving, sign
 from tests.model_server import ModelServer
 
@@ -37,9 +37,8 @@ def keys(database: str) -> Keys:
 @pytest.fixture(scope="module")
 def client(database: str) -> Iterator[httpx.Client]:
     """Of a service that can be reached from other machines."""
-    with run_server(
-        "--host", "0.0.0.0", DATABASE_URL=database, RAG_AUTH="api_key", RAG_REFUSALS_PER_MINUTE="0"
-    ) as server:
+    settings = {"RAG_AUTH": "api_key", "RAG_REFUSALS_PER_MINUTE": "0", "RAG_WORKER": "false"}
+    with run_server("--host", "0.0.0.0", DATABASE_URL=database, **settings) as server:
         port = server.url.rpartition(":")[2]
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
             yield client
@@ -129,9 +128,11 @@ def test_a_revoked_key_ends_its_open_streams(model: ModelServer, make_database: 
     made = make_keys_in(database)
     model.script(ENDLESS, ENDLESS)
     body = {"message": "Hello?", "rag_enabled": False}
-    environment = asking(model, DATABASE_URL=database, RAG_AUTH="api_key", RAG_STREAM_GRACE_SECONDS="0.5")
+    settings = {"RAG_AUTH": "api_key", "RAG_STREAM_GRACE_SECONDS": "0.5"}
+    environment = asking(model, DATABASE_URL=database, **settings)
     with ExitStack() as stack:
-        client = stack.enter_context(stack.enter_context(run_server(**environment)).client())
+        address = stack.enter_context(run_server_here(**environment))
+        client = stack.enter_context(httpx.Client(base_url=address, timeout=60))
         first, second = (
             stack.enter_context(client.stream("POST", "/api/v1/chat/stream", json=body, headers=shown(key)))
             for key in (made.a, made.b)
@@ -151,7 +152,8 @@ def test_a_revoked_key_ends_its_open_streams(model: ModelServer, make_database: 
 def test_failures_are_counted_by_the_real_address(database: str, keys: Keys) -> None:
     """Security 8, 16: nobody writes itself another one; a trusted proxy says whose request it is."""
     guess = shown(keys.unknown)
-    settings = {"DATABASE_URL": database, "RAG_AUTH": "api_key", "RAG_REFUSALS_PER_MINUTE": "3"}
+    counting = {"RAG_AUTH": "api_key", "RAG_REFUSALS_PER_MINUTE": "3"}
+    settings = {"DATABASE_URL": database, "RAG_WORKER": "false", **counting}
 
     def told(client: httpx.Client, *forwarded: str) -> list[int]:
         headers = [guess | {"X-Forwarded-For": address} for address in forwarded]
@@ -185,9 +187,10 @@ def issuer() -> Iterator[IssuerServer]:
 
 @pytest.fixture(scope="module")
 def token_client(issuer: IssuerServer, make_database: Callable[[], str]) -> Iterator[httpx.Client]:
+    settings = {"RAG_JWT_JWKS": issuer.url, "RAG_REFUSALS_PER_MINUTE": "0", **JWT}
     with (
-        run_server(DATABASE_URL=make_database(), RAG_JWT_JWKS=issuer.url, RAG_REFUSALS_PER_MINUTE="0", **JWT) as server,
-        server.client() as client,
+        run_server_here(DATABASE_URL=make_database(), **settings) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
     ):
         yield client
 

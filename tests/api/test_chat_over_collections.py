@@ -13,7 +13,7 @@ from tests.api.commands import Run, causeway
 from tests.api.expectations import check_citations, check_error
 from tests.api.identities import Keys, make_keys, shown
 from tests.api.streams import read_events
-from tests.conftest import run_server, with_services
+from tests.conftest import run_server_here, with_services
 
 QUESTION = "¿Por qué se cerró el puente de Arenal y cuánto costó la reparación del puente de Arenal?"
 COST = "¿Cuánto costó la reparación del puente de Arenal?"
@@ -46,9 +46,9 @@ def owned(make_database: Callable[[], str]) -> Iterator[Owned]:
 
     keys = with_services(database, prepare)
     with (
-        run_server(DATABASE_URL=database, RAG_AUTH="api_key") as server,
-        server.client(**shown(keys.a)) as client,
-        server.client(**shown(keys.b)) as stranger,
+        run_server_here(DATABASE_URL=database, RAG_AUTH="api_key") as address,
+        httpx.Client(base_url=address, headers=shown(keys.a), timeout=60) as client,
+        httpx.Client(base_url=address, headers=shown(keys.b), timeout=60) as stranger,
     ):
         yield Owned(client, stranger, database, keys)
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.api.expectations import check_error
 from tests.api.uploads import REPORT, ask, finished, upload
-from tests.conftest import Server, run_server
+from tests.conftest import Server, run_server, run_server_here
 
 MOST = 5
 CONFIG = """
@@ -419,10 +419,11 @@ def test_a_model_that_is_no_longer_loaded(make_database: Callable[[], str], tmp_
     url = make_database()
     config = tmp_path / "embeddings.yml"
     config.write_text(CONFIG)
-    with run_server(DATABASE_URL=url, EMBEDDINGS_CONFIG=str(config)) as first, first.client() as client:
+    with run_server_here(DATABASE_URL=url, EMBEDDINGS_CONFIG=str(config)) as first:
         body = {"name": "notas", "embedding_model": "second"}
-        assert client.post("/api/v1/collections", json=body).status_code == 201
-    with run_server(DATABASE_URL=url) as second, second.client() as client:
-        answer = client.post("/api/v1/collections/notas/documents", json={"documents": [{"text": "a"}]})
+        assert httpx.post(f"{first}/api/v1/collections", json=body).status_code == 201
+    with run_server_here(DATABASE_URL=url) as second:
+        texts = {"documents": [{"text": "a"}]}
+        answer = httpx.post(f"{second}/api/v1/collections/notas/documents", json=texts)
         error = check_error(answer, 503, "embedding_model_unavailable")
         assert (error["details"]["model"], error["details"]["known"]) == ("second", ["bundled", "e5"])

@@ -36,7 +36,7 @@ ECHO = Reply(lambda body: f"({said(body)[-1]})", delay_seconds_per_token=0.02)
 
 
 MODEL_REPLY = ECHO
-ENVIRONMENT = {"RAG_ENABLED": "false", "RAG_CHAT_MAX_RETRIES": "0"}
+ENVIRONMENT = {"RAG_WORKER": "false", "RAG_ENABLED": "false", "RAG_CHAT_MAX_RETRIES": "0"}
 
 
 @pytest.fixture(scope="module")

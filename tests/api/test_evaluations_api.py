@@ -13,7 +13,7 @@ from tests.api.expectations import check_error
 from tests.api.test_golden_cases_api import case, write_texts
 from tests.api.uploads import finished as indexed
 from tests.api.uploads import upload
-from tests.conftest import Server, run_server
+from tests.conftest import Server, run_server, run_server_here
 from tests.golden_library import HORNO, PUENTE, TINS
 
 WAIT_SECONDS = 60
@@ -236,8 +236,8 @@ def test_another_owners_run_is_an_unknown_one(api: httpx.Client, database: str) 
     """R4.8, security 3: whatever is asked of it, the same words; and nothing becomes of it."""
     done = finished(api, order(api))
     with (
-        run_server(DATABASE_URL=database, RAG_OWNER="otra", RAG_WORKER="false") as other,
-        httpx.Client(base_url=f"{other.url}/api/v1", timeout=30) as stranger,
+        run_server_here(DATABASE_URL=database, RAG_OWNER="otra") as other,
+        httpx.Client(base_url=f"{other}/api/v1", timeout=30) as stranger,
     ):
         for path, method in (("", "GET"), ("/results", "GET"), ("/cancel", "POST"), ("", "DELETE")):
             told = set()

@@ -12,7 +12,7 @@ import pytest
 from tests.api.expectations import check_error
 from tests.api.pages import read_pages
 from tests.api.uploads import finished, upload
-from tests.conftest import Server, run_server
+from tests.conftest import Server, run_server, run_server_here
 from tests.golden_library import HORNO, PUENTE, TEXTS, TINS
 
 FIELDS = {
@@ -230,8 +230,8 @@ def test_another_owners_cases_are_unknown_ones(api: httpx.Client, database: str)
     (theirs,) = listed(api)
     api.post("/golden-cases/versions", json={})
     with (
-        run_server(DATABASE_URL=database, RAG_OWNER="otra", RAG_WORKER="false") as other,
-        httpx.Client(base_url=f"{other.url}/api/v1", timeout=30) as stranger,
+        run_server_here(DATABASE_URL=database, RAG_OWNER="otra") as other,
+        httpx.Client(base_url=f"{other}/api/v1", timeout=30) as stranger,
     ):
         body = {"query": PUENTE, "category": "causal", "relevant_document_ids": []}
         for method, sent in (("GET", None), ("DELETE", None), ("PUT", body)):

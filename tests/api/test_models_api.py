@@ -14,7 +14,7 @@ import pytest
 from tests.api.expectations import check_error
 from tests.api.identities import make_keys_in
 from tests.api.scripted import QUESTION
-from tests.conftest import DEMO, PATIENT, Server, run_server
+from tests.conftest import PATIENT, Server, run_server, run_server_here
 from tests.model_server import Behaviour, Body, Fail, Garbage, Hang, ModelServer, Reply
 
 KEY = "never-told-to-anybody"
@@ -40,17 +40,18 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def server(found: ModelServer, home: Path, make_database: Callable[[], str]) -> Iterator[Server]:
+def server(found: ModelServer, home: Path, make_demo_database: Callable[[], str]) -> Iterator[Server]:
     """Two processes: what one of them is told, the other one knows."""
     environment = {
         **PATIENT,
         "CAUSEWAY_HOME": str(home),
-        "DATABASE_URL": make_database(),
+        "DATABASE_URL": make_demo_database(),
+        "RAG_WORKER": "false",
         "RAG_MODEL_SERVERS": f"{found.base_url}/,http://127.0.0.1:9/v1",
         "RAG_CHAT_MAX_RETRIES": "0",
         "RAG_CHAT_FIRST_TOKEN_SECONDS": "5",
     }
-    with run_server("--collection", "demo", "--ingest", str(DEMO), "--processes", "2", **environment) as running:
+    with run_server("--collection", "demo", "--processes", "2", **environment) as running:
         yield running
 
 
@@ -200,12 +201,13 @@ def test_a_redirect_is_not_followed(client: httpx.Client, found: ModelServer) ->
 
 
 def test_the_environments_key_stays_with_its_vendor(
-    found: ModelServer, make_database: Callable[[], str], tmp_path: Path
+    found: ModelServer, make_database: Callable[[], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Security 20: another address gets no key that was not given with it."""
-    environment = {"DATABASE_URL": make_database(), "CAUSEWAY_HOME": str(tmp_path), "OPENAI_API_KEY": KEY}
-    with run_server(**environment) as server, server.client() as client:
-        client.post("/api/v1/models/try", json={"address": found.base_url, "model": "scripted"})
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with run_server_here(DATABASE_URL=make_database(), CAUSEWAY_HOME=str(tmp_path)) as address:
+        body = {"address": found.base_url, "model": "scripted"}
+        assert httpx.post(f"{address}/api/v1/models/try", json=body, timeout=60).is_success
     assert found.requests[-1].headers["authorization"] == "Bearer none"
 
 
@@ -214,7 +216,10 @@ def test_a_service_with_owners_keeps_its_model(make_database: Callable[[], str],
     database = make_database()
     key = make_keys_in(database).a
     environment = {"DATABASE_URL": database, "CAUSEWAY_HOME": str(tmp_path), "RAG_AUTH": "api_key"}
-    with run_server(**environment) as server, server.client(Authorization=f"Bearer {key}") as client:
+    with (
+        run_server_here(**environment) as address,
+        httpx.Client(base_url=address, headers={"Authorization": f"Bearer {key}"}) as client,
+    ):
         assert client.get("/health").json()["can_choose_model"] is False
         body = {"address": "http://127.0.0.1:9/v1", "model": "m"}
         for method, path in (("GET", ""), ("POST", "/try"), ("PUT", "/chosen"), ("DELETE", "/chosen")):

@@ -11,7 +11,7 @@ import pytest
 from tests.api.expectations import check_error
 from tests.api.scripted import ANSWER, ENDLESS, QUESTION, SLOW
 from tests.api.streams import PATH, beginning, check_ids, joined, read_events, read_on, stream
-from tests.conftest import DEMO, Server, run_server, run_worker
+from tests.conftest import Server, run_server, run_worker
 from tests.model_server import ModelServer
 from tests.processes import Process
 
@@ -26,7 +26,7 @@ WATCHED_WORKER = {"RAG_WORKER_JOBS": "1", "RAG_LOG_LEVEL": "DEBUG"}
 @pytest.fixture(scope="module")
 def servers(environment: dict[str, str]) -> Iterator[tuple[Server, Server]]:
     with (
-        run_server("--collection", "demo", "--ingest", str(DEMO), **environment) as one,
+        run_server("--collection", "demo", **environment) as one,
         run_server("--collection", "demo", **environment) as other,
     ):
         yield one, other

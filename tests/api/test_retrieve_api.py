@@ -11,7 +11,7 @@ import pytest
 
 from tests.api.expectations import check_error
 from tests.api.owners import OWNERS, fill
-from tests.conftest import Server, run_server
+from tests.conftest import Server, run_server_here
 
 QUESTION = "¿Por qué se paró el horno H2?"
 CAUSAL = "¿Por qué se retiró el lote A-2517 y quién lo decidió?"
@@ -224,10 +224,10 @@ def two_owners(make_database: Callable[[], str]) -> Iterator[dict[str, httpx.Cli
     url = make_database()
     fill(url)
     with (
-        run_server(DATABASE_URL=url, RAG_OWNER="ana", RAG_WORKER="false") as hers,
-        run_server(DATABASE_URL=url, RAG_OWNER="ben", RAG_WORKER="false") as his,
-        hers.client(**{"Accept-Language": "en"}) as ana,
-        his.client(**{"Accept-Language": "en"}) as ben,
+        run_server_here(DATABASE_URL=url, RAG_OWNER="ana") as hers,
+        run_server_here(DATABASE_URL=url, RAG_OWNER="ben") as his,
+        httpx.Client(base_url=hers, timeout=60, headers={"Accept-Language": "en"}) as ana,
+        httpx.Client(base_url=his, timeout=60, headers={"Accept-Language": "en"}) as ben,
     ):
         yield {"ana": ana, "ben": ben}
 

@@ -13,7 +13,7 @@ import pytest
 from tests.api.scripted import ANSWER, QUESTION, SLOW
 from tests.api.streams import PATH, beginning, check_ids, joined, read_on
 from tests.api.uploads import finished, upload
-from tests.conftest import DEMO, Server, run_server
+from tests.conftest import Server, run_server
 from tests.model_server import ModelServer
 from tests.processes import started
 
@@ -27,7 +27,7 @@ REQUESTS = re.compile(r'causeway_http_requests_total\{method="GET",route="/healt
 
 @pytest.fixture(scope="module")
 def server(environment: dict[str, str]) -> Iterator[Server]:
-    with run_server("--processes", "2", "--collection", "demo", "--ingest", str(DEMO), **environment) as server:
+    with run_server("--processes", "2", "--collection", "demo", **environment) as server:
         yield server
 
 

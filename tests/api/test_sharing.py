@@ -11,7 +11,7 @@ import pytest
 from tests.api.expectations import check_error
 from tests.api.identities import Keys, make_keys_in, shown
 from tests.api.uploads import finished, upload
-from tests.conftest import Server, run_server
+from tests.conftest import Server, run_server, run_server_here
 
 SHARED = "/api/v1/shared"
 TEXT = "The boiler stopped on Monday because the valve was blocked. The Zurrapandilla paid for it."
@@ -63,15 +63,15 @@ def share(api: httpx.Client, conversation: str, **query: str) -> str:
     return token
 
 
-def visit(server: Server, token: str, language: str = "en") -> httpx.Response:
+def visit(address: str, token: str, language: str = "en") -> httpx.Response:
     """By somebody without a key."""
-    return httpx.get(f"{server.url}{SHARED}", headers={"X-Share-Token": token, "Accept-Language": language})
+    return httpx.get(f"{address}{SHARED}", headers={"X-Share-Token": token, "Accept-Language": language})
 
 
 def test_who_has_the_link_reads_what_was_shown(server: Server, api: httpx.Client, answer: dict[str, Any]) -> None:
     """R9.1, security 4: question, answer, quotes and where they stand; nothing that leads to a document or an owner."""
     token = share(api, answer["conversation_id"])
-    told = visit(server, token)
+    told = visit(server.url, token)
     assert told.status_code == 200
     assert (told.headers["cache-control"], told.headers["x-robots-tag"]) == ("no-store", "noindex")
     question, said = told.json()["messages"]
@@ -94,7 +94,7 @@ def test_the_link_opens_nothing_else(server: Server, api: httpx.Client, answer: 
         for headers in (shown(token), {"X-Share-Token": token}):
             check_error(httpx.get(f"{server.url}/api/v1{path}", headers=headers), 401, "unauthorized")
     for wrong in ("", token[:-1], token + "A", answer["conversation_id"], "x" * 9_000):
-        check_error(visit(server, wrong), 404, "share_not_found")
+        check_error(visit(server.url, wrong), 404, "share_not_found")
 
 
 def test_only_the_owner_shares(server: Server, keys: Keys, answer: dict[str, Any]) -> None:
@@ -113,7 +113,7 @@ def test_a_dead_link_says_so(server: Server, api: httpx.Client, answer: dict[str
     assert api.get(path).json()["is_shared"] is True
     assert api.delete(f"{path}/{end}".rstrip("/")).status_code == 204
     for language, sentence in DEAD.items():
-        error = check_error(visit(server, token, language), 404, "share_not_found")
+        error = check_error(visit(server.url, token, language), 404, "share_not_found")
         assert error["message"].startswith(sentence)
     if end:
         assert api.get(path).json()["is_shared"] is False
@@ -125,10 +125,10 @@ def test_what_is_said_later_is_not_shown(server: Server, api: httpx.Client, answ
     conversation = answer["conversation_id"]
     before = share(api, conversation)
     later = api.post("/chat", json={"message": "Who paid for it?", "conversation_id": conversation}).json()
-    assert len(visit(server, before).json()["messages"]) == 2
-    assert len(visit(server, share(api, conversation)).json()["messages"]) == 4
-    assert len(visit(server, share(api, conversation, message_id=answer["message_id"])).json()["messages"]) == 2
-    assert len(visit(server, share(api, conversation, message_id=later["parent_id"])).json()["messages"]) == 3
+    assert len(visit(server.url, before).json()["messages"]) == 2
+    assert len(visit(server.url, share(api, conversation)).json()["messages"]) == 4
+    assert len(visit(server.url, share(api, conversation, message_id=answer["message_id"])).json()["messages"]) == 2
+    assert len(visit(server.url, share(api, conversation, message_id=later["parent_id"])).json()["messages"]) == 3
 
 
 def test_words_of_a_deleted_document_leave_the_link_too(
@@ -137,7 +137,7 @@ def test_words_of_a_deleted_document_leave_the_link_too(
     """Security 19"""
     token = share(api, answer["conversation_id"])
     assert api.delete(f"/documents/{document}").status_code == 204
-    told = visit(server, token)
+    told = visit(server.url, token)
     assert "valve" not in told.text
     assert told.json()["messages"][1]["details"]["erased"] is True
 
@@ -150,7 +150,7 @@ def test_an_empty_conversation_has_nothing_to_share(api: httpx.Client) -> None:
 
 def test_links_are_not_opened_without_end(database: str) -> None:
     """Security 16: they are counted by address."""
-    with run_server(DATABASE_URL=database, RAG_AUTH="api_key", RAG_RATE_PER_MINUTE="5") as server:
-        told = [visit(server, "guessed") for _ in range(9)]
+    with run_server_here(DATABASE_URL=database, RAG_AUTH="api_key", RAG_RATE_PER_MINUTE="5") as address:
+        told = [visit(address, "guessed") for _ in range(9)]
     check_error(told[0], 404, "share_not_found")
     check_error(told[-1], 429, "rate_limited")

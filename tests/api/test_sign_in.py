@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
+import time_machine
 from pydantic import SecretStr
 
 from api.middleware.authentication import SESSION_COOKIE
@@ -21,12 +22,13 @@ from graphrag.errors import InvalidSettings
 from graphrag.services import open_services
 from tests.api.expectations import check_error
 from tests.api.identities import Keys, make_keys_in, shown
-from tests.conftest import Server, run_server
+from tests.conftest import Server, run_server, run_server_here
 from tests.graphrag.authentication.issuer import claims, sign
 from tests.graphrag.authentication.provider import OpenIdProvider, providing
 
 COLLECTIONS = "/api/v1/collections"
 JWKS = "https://issuer.example/jwks"
+HOUR = 3_600
 
 
 @pytest.fixture(scope="module")
@@ -243,22 +245,22 @@ def test_a_session_ends(provider: OpenIdProvider, database: str, tmp_path: Path)
     """Security 7: it is told from a key that is missing, in the reader's language; the setting's secret signs it."""
     settings = {
         "RAG_AUTH": "api_key",
-        "RAG_SESSION_HOURS": str(3 / 3600),
+        "RAG_SESSION_HOURS": "1",
         "RAG_SESSION_SECRET": "s" * 32,
         "RAG_OIDC_OWNER_CLAIM": "email",
         "CAUSEWAY_HOME": str(tmp_path),
     }
     with (
-        run_server(DATABASE_URL=database, **settings, **provider.environment) as server,
-        httpx.Client(base_url=server.url, headers={"Accept-Language": "es"}) as browser,
+        run_server_here(DATABASE_URL=database, **settings, **provider.environment) as address,
+        httpx.Client(base_url=address, headers={"Accept-Language": "es"}) as browser,
     ):
         sign_in(browser)
         assert browser.get(COLLECTIONS).is_success
-        time.sleep(3)
-        error = check_error(browser.get(COLLECTIONS), 401, "unauthorized")
+        with time_machine.travel(time.time() + HOUR):
+            error = check_error(browser.get(COLLECTIONS), 401, "unauthorized")
+            assert browser.get("/api/v1/session").json() == {"sign_in": True, "name": None}
         assert error["details"] == {"reason": "session_ended"}
         assert error["message"] == "Su sesión ha terminado. Inicie sesión de nuevo."
-        assert browser.get("/api/v1/session").json() == {"sign_in": True, "name": None}
         for unproved in (False, None):
             provider.changed = {"email_verified": unproved}
             assert sign_in(browser) == FAILED
@@ -276,8 +278,8 @@ def test_a_public_client_and_a_secret_in_the_form(make_database: Callable[[], st
     for chosen in ({"secret": None}, {"auth_methods": ("client_secret_post",)}):
         with (
             providing(**chosen) as provider,
-            run_server(DATABASE_URL=database, **tokens_of(provider), **provider.environment) as server,
-            httpx.Client(base_url=server.url) as browser,
+            run_server_here(DATABASE_URL=database, **tokens_of(provider), **provider.environment) as address,
+            httpx.Client(base_url=address) as browser,
         ):
             assert sign_in(browser) == sign_in(browser, "bea") == "/"
             assert browser.get(COLLECTIONS).is_success
@@ -289,17 +291,17 @@ def test_a_provider_that_is_another_is_not_asked(told: dict[str, str], database:
     """Security 11: nor is one that would be asked without https."""
     with (
         providing(discovery=told) as provider,
-        run_server(DATABASE_URL=database, RAG_AUTH="api_key", **provider.environment) as server,
+        run_server_here(DATABASE_URL=database, RAG_AUTH="api_key", **provider.environment) as address,
     ):
-        assert httpx.get(f"{server.url}/api/v1/sign-in").headers["location"] == FAILED
+        assert httpx.get(f"{address}/api/v1/sign-in").headers["location"] == FAILED
 
 
 def test_an_address_does_not_sign_in_without_end(provider: OpenIdProvider, database: str) -> None:
     """Security 16: each of its requests makes the service ask the provider."""
     settings = {"RAG_AUTH": "api_key", "RAG_RATE_PER_MINUTE": "5"}
-    with run_server(DATABASE_URL=database, **settings, **provider.environment) as server:
+    with run_server_here(DATABASE_URL=database, **settings, **provider.environment) as address:
         for path in ("sign-in", "sign-in/callback"):
-            told = [httpx.get(f"{server.url}/api/v1/{path}") for _ in range(9)]
+            told = [httpx.get(f"{address}/api/v1/{path}") for _ in range(9)]
             check_error(told[-1], 429, "rate_limited")
 
 

@@ -16,7 +16,7 @@ from graphrag.models.ingestion import IngestionStatus
 from graphrag.services import Services, open_services
 from tests.api.expectations import check_error
 from tests.api.identities import make_keys_in, shown
-from tests.conftest import Server, run_server
+from tests.conftest import Server, run_server, run_server_here
 
 MOST_BYTES, MOST_COLLECTIONS = 1_000, 2
 WORDS = {
@@ -75,7 +75,10 @@ def test_owners_have_quotas_where_they_authenticate(make_database: Callable[[], 
     """Security 16: 100 collections and 10 GB, of each owner; nobody has to set them."""
     database = make_database()
     keys = make_keys_in(database)
-    with run_server(DATABASE_URL=database, RAG_AUTH="api_key", RAG_WORKER="false") as server, server.client() as client:
+    with (
+        run_server_here(DATABASE_URL=database, RAG_AUTH="api_key") as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
 
         def upload(name: str, key: str) -> httpx.Response:
             sent = {"files": (name, name.encode())}

@@ -27,13 +27,13 @@ CAUSAL = "¿Qué consecuencias tuvo la subida del precio de la Almendrina?"
 
 
 @pytest.fixture(scope="module")
-def environment(make_database: Callable[[], str]) -> dict[str, str]:
-    return {"DATABASE_URL": make_database(), "RAG_COLLECTION": "demo"}
+def environment(make_demo_database: Callable[[], str]) -> dict[str, str]:
+    return {"DATABASE_URL": make_demo_database(), "RAG_COLLECTION": "demo", "RAG_WORKER": "false"}
 
 
 @pytest.fixture(scope="module")
 def server(environment: dict[str, str]) -> Iterator[Server]:
-    with run_server("--ingest", str(DEMO), **environment) as running:
+    with run_server(**environment) as running:
         yield running
 
 

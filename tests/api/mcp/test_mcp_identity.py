@@ -16,7 +16,7 @@ from tests.api.commands import causeway, one_line
 from tests.api.expectations import check_error
 from tests.api.mcp.mcp_clients import call, over_http, over_stdio, refusal, text_of
 from tests.api.owners import OWNERS, QUESTION, fill
-from tests.conftest import run_server, with_services
+from tests.conftest import run_server, run_server_here, with_services
 
 T = TypeVar("T")
 AT_ONCE = 6  # calls of each owner
@@ -135,9 +135,9 @@ async def test_a_process_on_this_machine_has_the_settings_owner(database: str, o
 
 async def test_answers_are_counted_by_this_door_too(database: str, served: Served) -> None:
     """Security 16 And told in the question's language; what only looks goes on."""
-    asked = {"DATABASE_URL": database, "RAG_AUTH": "api_key", "RAG_ANSWERS_PER_MINUTE": "1", "RAG_WORKER": "false"}
-    with run_server(**asked) as server:
-        async with over_http(server.url, key=served.keys["ana"]) as client:
+    asked = {"DATABASE_URL": database, "RAG_AUTH": "api_key", "RAG_ANSWERS_PER_MINUTE": "1"}
+    with run_server_here(**asked) as address:
+        async with over_http(address, key=served.keys["ana"]) as client:
             answers = [await client.call_tool("ask", {"question": QUESTION, "collection": "notes"}) for _ in range(3)]
             assert not answers[0].is_error  # a minute may end after it, and another begin
             assert answers[2].is_error

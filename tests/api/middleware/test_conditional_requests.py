@@ -1,7 +1,7 @@
 """ETag, If-None-Match and If-Match of documents: a real server."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from uuid import uuid4
 
 import httpx
@@ -12,22 +12,23 @@ from graphrag.ingestion.sources import SourceFile, document_id
 from graphrag.services import Services
 from tests.api.expectations import check_error
 from tests.api.uploads import REPORT, finished, upload
-from tests.conftest import Server, run_server
+from tests.conftest import Server
 
 OTHER = "# Informe\n\nEl horno H7 funciona.\n"
 
 
 @pytest.fixture(scope="module")
-def server(make_database: Callable[[], str]) -> Iterator[Server]:
-    with run_server(DATABASE_URL=make_database()) as server:
-        yield server
+def server(demo_server: Server) -> Server:
+    return demo_server
 
 
 @pytest.fixture
-def path(api: httpx.Client) -> str:
-    """Of an indexed document."""
-    made = upload(api, f"notas-{uuid4().hex[:8]}", "a.md", REPORT)
-    return f"/documents/{finished(api, made['id'])['id']}"
+def path(api: httpx.Client) -> Iterator[str]:
+    """Of an indexed document, in a collection of its own."""
+    collection = f"notas-{uuid4().hex[:8]}"
+    made = upload(api, collection, "a.md", REPORT)
+    yield f"/documents/{finished(api, made['id'])['id']}"
+    api.delete(f"/collections/{collection}").raise_for_status()
 
 
 def test_a_version_that_is_known_is_not_sent_again(api: httpx.Client, path: str) -> None:

@@ -27,7 +27,7 @@ COLLECTIONS = "/api/v1/collections"
 @pytest.fixture(scope="module")
 def server(make_database: Callable[[], str]) -> Iterator[Server]:
     known = {"RAG_ALLOWED_HOSTS": f" {PROXY.upper()}, ", "RAG_CORS_ORIGINS": f"{FRIEND}/,https://other.example"}
-    with run_server(DATABASE_URL=make_database(), **known) as server:
+    with run_server(DATABASE_URL=make_database(), RAG_WORKER="false", **known) as server:
         yield server
 
 

@@ -44,7 +44,7 @@ def server(make_database: Callable[[], str]) -> Iterator[Server]:
         "RAG_MAX_FILES": str(MOST_FILES),
         "RAG_REQUEST_SECONDS": str(SECONDS),
     }
-    with run_server(DATABASE_URL=make_database(), **limits) as server:
+    with run_server(DATABASE_URL=make_database(), RAG_WORKER="false", **limits) as server:
         yield server
 
 

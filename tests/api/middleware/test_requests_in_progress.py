@@ -10,7 +10,7 @@ import pytest
 from api.middleware.rate_limits import WAITING_PER_SLOT
 from tests.api.expectations import check_error
 from tests.api.identities import Keys, make_keys_in, shown
-from tests.conftest import Server, run_server
+from tests.conftest import run_server_here
 
 
 @pytest.fixture(scope="module")
@@ -24,12 +24,12 @@ def keys(database: str) -> Keys:
 
 
 @pytest.fixture(scope="module")
-def server(database: str, keys: Keys) -> Iterator[Server]:
-    with run_server(DATABASE_URL=database, RAG_AUTH="api_key", RAG_REQUESTS_PER_OWNER="1") as server:
-        yield server
+def address(database: str, keys: Keys) -> Iterator[str]:
+    with run_server_here(DATABASE_URL=database, RAG_AUTH="api_key", RAG_REQUESTS_PER_OWNER="1") as address:
+        yield address
 
 
-def test_one_owners_requests_wait_for_their_own_alone(server: Server, keys: Keys) -> None:
+def test_one_owners_requests_wait_for_their_own_alone(address: str, keys: Keys) -> None:
     """Security 16: while one is in progress the owner's others wait, those beyond the queue are refused, and another
     owner's are answered; all that waited are answered afterwards.
     """
@@ -42,7 +42,11 @@ def test_one_owners_requests_wait_for_their_own_alone(server: Server, keys: Keys
         yield b'"collection": "none"}'
 
     headers = {"Content-Type": "application/json"}
-    with server.client(**shown(keys.a)) as a, server.client(**shown(keys.b)) as b, ThreadPoolExecutor(20) as pool:
+    with (
+        httpx.Client(base_url=address, headers=shown(keys.a), timeout=60) as a,
+        httpx.Client(base_url=address, headers=shown(keys.b), timeout=60) as b,
+        ThreadPoolExecutor(20) as pool,
+    ):
 
         def ask(client: httpx.Client) -> httpx.Response:
             return client.get("/api/v1/collections")

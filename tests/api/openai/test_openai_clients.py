@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from graphrag.embeddings.bundled import BundledEmbeddings
 from tests.api.expectations import check_error, check_error_body
-from tests.conftest import Server, run_server
+from tests.conftest import Server, run_server, run_server_here
 from tests.model_server import Fail, ModelServer
 
 NOTES = {
@@ -93,7 +93,10 @@ def test_a_model_without_a_name_is_refused(server: Server) -> None:
 
 def test_a_service_without_documents_has_no_model(make_database: Callable[[], str]) -> None:
     """R9 It says so, and how documents come into it."""
-    with run_server(DATABASE_URL=make_database()) as empty, OpenAI(base_url=f"{empty.url}/v1", api_key="x") as client:
+    with (
+        run_server_here(DATABASE_URL=make_database()) as empty,
+        OpenAI(base_url=f"{empty}/v1", api_key="x") as client,
+    ):
         assert client.models.list().data == []
         with pytest.raises(NotFoundError) as missing:
             client.chat.completions.create(model="causeway", messages=[{"role": "user", "content": BRIDGE}])

@@ -3,6 +3,7 @@
 import signal
 import socket
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
@@ -23,13 +24,14 @@ from tests.api.streams import (
     read_on,
     stream,
 )
-from tests.conftest import Server, run_server
+from tests.conftest import Server, run_server, run_server_here
 from tests.model_server import Hang, ModelServer, Reply
 
 BODY = {"message": QUESTION}
 FLOOD_WORDS = 100_000
 GRACE_SECONDS = 1.5
 ENVIRONMENT = {
+    "RAG_WORKER": "false",
     "RAG_STREAM_GRACE_SECONDS": str(GRACE_SECONDS),
     "RAG_STREAM_STALLED_SECONDS": "1",
     "RAG_STREAM_HEARTBEAT_SECONDS": "0.2",
@@ -186,46 +188,50 @@ def clients_of(server: Server) -> set[int]:
     return {connection.raddr.port for connection in connections if connection.raddr}
 
 
-@pytest.mark.usefixtures("server")  # the documents
-@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
-def test_the_server_s_end_ends_stream_and_model(
-    environment: dict[str, str], model: ModelServer, end: signal.Signals
-) -> None:
-    """Security 17, 18: what came is whole events; after a new start who resumes is told that the answer was cut
-    off, and nothing is stuck.
+def test_the_server_s_end_ends_stream_and_model(environment: dict[str, str], model: ModelServer) -> None:
+    """Security 17, 18: told to end, or killed. What came is whole events; after a new start who resumes is told that
+    the answer was cut off, and nothing is stuck.
     """
+    cut: list[StreamedEvent] = []
+    for end in (signal.SIGTERM, signal.SIGKILL, None):
+        with run_server("--collection", "demo", **environment) as server, server.client() as client:
+            if cut:
+                resumed = read_on(client, cut[-1].id, BODY)
+                check_ids([*cut, *resumed])
+                assert {event.name for event in resumed[:-1]} <= {"token"}
+                assert resumed[-1].name == "error"
+                assert resumed[-1].data["error"]["code"] == "stream_interrupted"
+                assert joined(stream(client, PATH, message=QUESTION)) == ANSWER
+            if end:
+                cut = list(cut_off(server, client, model, end))
+
+
+def cut_off(server: Server, client: httpx.Client, model: ModelServer, end: signal.Signals) -> Iterator[StreamedEvent]:
+    """Yields the events of an answer in whose middle the server is ended."""
     model.script(ENDLESS)
     before = model.disconnects
-    events: list[StreamedEvent] = []
-    with run_server("--collection", "demo", **environment) as ending, ending.client() as client:
-        with (
-            client.stream("POST", PATH, json=BODY) as response,
-            pytest.raises((httpx.RemoteProtocolError, httpx.ReadError)),
-        ):
-            for event in read_events(response.iter_lines()):
-                events.append(event)
-                if sum(one.name == "token" for one in events) == 3:
-                    ending.process.send_signal(end)
-        ending.process.wait(SOON)
-    check_ids(events)
+    tokens = 0
+    with (
+        client.stream("POST", PATH, json=BODY) as response,
+        pytest.raises((httpx.RemoteProtocolError, httpx.ReadError)),
+    ):
+        for event in read_events(response.iter_lines()):
+            yield event
+            tokens += event.name == "token"
+            if tokens == 3 and event.name == "token":
+                server.process.send_signal(end)
+    server.process.wait(SOON)
     wait_for_disconnects(model, before + 1, seconds=SOON)
-    with run_server("--collection", "demo", **environment) as started, started.client() as client:
-        resumed = read_on(client, events[-1].id, BODY)
-        check_ids([*events, *resumed])
-        assert {event.name for event in resumed[:-1]} <= {"token"}
-        assert resumed[-1].name == "error"
-        assert resumed[-1].data["error"]["code"] == "stream_interrupted"
-        assert joined(stream(client, PATH, message=QUESTION)) == ANSWER
 
 
-@pytest.mark.usefixtures("server")  # the documents
 def test_an_owner_s_streams_are_counted(environment: dict[str, str], model: ModelServer) -> None:
     """Security 16, 18: who has too many is told so, in the language asked for; one may begin when one has ended."""
     model.script(SLOW)
-    limited: dict[str, Any] = environment | {"RAG_STREAMS_PER_OWNER": "1"}
-    with run_server("--collection", "demo", **limited) as server, server.client(**{"Accept-Language": "fr"}) as client:
+    limited: dict[str, Any] = environment | {"RAG_STREAMS_PER_OWNER": "1", "RAG_COLLECTION": "demo"}
+    french = {"Accept-Language": "fr"}
+    with run_server_here(**limited) as address, httpx.Client(base_url=address, headers=french, timeout=SOON) as client:
         with client.stream("POST", PATH, json=BODY) as response:
-            refused = httpx.post(f"{server.url}{PATH}", json=BODY, headers={"Accept-Language": "fr"})
+            refused = httpx.post(f"{address}{PATH}", json=BODY, headers=french)
             error = check_error(refused, 429, "too_many_streams")
             assert (
                 error["message"]

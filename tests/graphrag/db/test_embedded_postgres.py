@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -28,11 +29,38 @@ sys.stdin.read()
 """
 
 
-@pytest.fixture
-def home() -> Iterator[Path]:
+@contextmanager
+def folder() -> Iterator[Path]:
     path = Path(tempfile.mkdtemp(prefix="cw-"))
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def empty_home() -> Iterator[Path]:
+    with folder() as path:
+        yield path
+
+
+@pytest.fixture(scope="module")
+def stopped() -> Iterator[Path]:
+    """A home whose server was started and stopped: to make one takes seconds."""
+    with folder() as path:
+        server = EmbeddedPostgres(path)
+        with psycopg.connect(server.start()) as connection:
+            connection.execute("CREATE TABLE kept (word text)")
+        server.stop()
+        yield path
+
+
+@pytest.fixture
+def home(stopped: Path) -> Iterator[Path]:
+    """A copy of that home, with the users that its files belong to."""
+    with folder() as path:
+        subprocess.run(["cp", "-a", f"{stopped}/.", str(path)], check=True)
+        yield path
 
 
 def is_running(home: Path) -> bool:
@@ -78,8 +106,8 @@ async def test_requests_and_workers_log_in_with_their_own_role(home: Path) -> No
         await database.close()
 
 
-def test_starts_keeps_and_stops(home: Path) -> None:
-    server = EmbeddedPostgres(home)
+def test_starts_keeps_and_stops(empty_home: Path) -> None:
+    server = EmbeddedPostgres(empty_home)
     with psycopg.connect(server.start()) as connection:
         connection.execute("CREATE TABLE kept (word text)")
         connection.execute("INSERT INTO kept VALUES ('aquí')")
@@ -88,7 +116,7 @@ def test_starts_keeps_and_stops(home: Path) -> None:
         )
         assert (lowered.fetchone() or [""])[0] == "áñé"
     server.stop()
-    assert not is_running(home)
+    assert not is_running(empty_home)
     with psycopg.connect(server.start()) as connection:
         assert connection.execute("SELECT word FROM kept").fetchall() == [("aquí",)]
     server.stop()
@@ -126,8 +154,6 @@ def test_killed_user_does_not_keep_it_running(home: Path) -> None:
 def test_stale_pid_file_is_no_obstacle(home: Path, content: str) -> None:
     """After a crash of the machine the file may name another process, or be cut short."""
     server = EmbeddedPostgres(home)
-    server.start()
-    server.stop()
     for lock in ("postmaster.pid", ".s.PGSQL.5432.lock"):
         (home / "postgres" / lock).write_text(content)
     with psycopg.connect(server.start()) as connection:
@@ -163,9 +189,6 @@ def test_each_login_has_a_password_of_its_own(home: Path) -> None:
 def test_a_home_without_passwords_gets_them(home: Path, lost: str) -> None:
     """Security 8: one of an earlier version, one whose key was lost, one whose first start was cut short."""
     server = EmbeddedPostgres(home)
-    with psycopg.connect(server.start()) as connection:
-        connection.execute("CREATE TABLE kept (word text)")
-    server.stop()
     if "rule" in lost:
         (home / "postgres" / "pg_hba.conf").write_text("local all all trust\nhost all all 127.0.0.1/32 trust\n")
     if "key" in lost:
@@ -177,16 +200,16 @@ def test_a_home_without_passwords_gets_them(home: Path, lost: str) -> None:
     server.stop()
 
 
-def test_unwritable_home_names_the_way_out(home: Path) -> None:
-    (home / "file").touch()
+def test_unwritable_home_names_the_way_out(empty_home: Path) -> None:
+    (empty_home / "file").touch()
     with pytest.raises(InvalidSettings, match="CAUSEWAY_HOME"):
-        EmbeddedPostgres(home / "file" / "below").start()
+        EmbeddedPostgres(empty_home / "file" / "below").start()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root's server runs as another user")
-def test_parents_are_opened_for_passage_only(home: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_parents_are_opened_for_passage_only(empty_home: Path, caplog: pytest.LogCaptureFixture) -> None:
     """A private folder above the data does not become readable for everybody, and the server's user can stop it."""
-    private = home / "private"
+    private = empty_home / "private"
     private.mkdir(mode=0o700)
     server = EmbeddedPostgres(private / "home")
     server.start()
