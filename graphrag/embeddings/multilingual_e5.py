@@ -86,10 +86,12 @@ _loading = Lock()
 
 @lru_cache(maxsize=1)
 def open_query_encoder(weights: WeightFile) -> Encoder:
+    """Return the layers that embed questions."""
     layers = read_layers(weights, {}, greatest_inputs(read_adapter()))
     return Encoder(weights, layers, threads=THREADS)
 
 
 @lru_cache(maxsize=1)
 def open_document_encoder(weights: WeightFile) -> Encoder:
+    """Return the layers that embed documents."""
     return Encoder(weights, read_document_layers(), threads=1)
