@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from pathlib import Path
 
 import httpx
@@ -202,21 +202,25 @@ NO_PREFIX = [
 ]
 
 
-@pytest.mark.parametrize("key", [*NO_PREFIX, "collection", "collection/document"])
-async def test_invalid_keys_are_rejected(storage: FileStorage, key: str) -> None:
+async def is_rejected(operation: Awaitable[object]) -> bool:
+    try:
+        await operation
+    except ValueError as exc:
+        return "of a file" in str(exc)
+    return False
+
+
+async def test_invalid_keys_are_rejected(storage: FileStorage) -> None:
     """Security 9: keys are made of ids; a file's name is none."""
-    with pytest.raises(ValueError, match="of a file"):
-        await storage.put(key, b"1")
-    with pytest.raises(ValueError, match="of a file"):
-        await storage.get(key)
+    keys = [*NO_PREFIX, "collection", "collection/document"]
+    assert [key for key in keys if not await is_rejected(storage.put(key, b"1"))] == []
+    assert [key for key in keys if not await is_rejected(storage.get(key))] == []
 
 
-@pytest.mark.parametrize("prefix", NO_PREFIX)
-async def test_invalid_prefixes_are_rejected(storage: FileStorage, prefix: str) -> None:
+async def test_invalid_prefixes_are_rejected(storage: FileStorage) -> None:
     """Security 9."""
     await storage.put(KEY, b"1")
-    with pytest.raises(ValueError, match="of a file"):
-        await storage.delete(prefix)
+    assert [prefix for prefix in NO_PREFIX if not await is_rejected(storage.delete(prefix))] == []
     assert await storage.get(KEY) == b"1"
 
 

@@ -87,9 +87,12 @@ def test_reading_takes_linear_time(unit: str) -> None:
         names_in(unit * count)
         return time.process_time() - started
 
+    def is_linear() -> bool:
+        short, long = seconds(5_000), seconds(20_000)
+        return long < 8 * max(short, 0.005)  # quadratic: sixteen times
+
     seconds(100)
-    long, short = (min(seconds(count) for _ in range(3)) for count in (40_000, 10_000))
-    assert long < 8 * max(short, 0.02)
+    assert any(is_linear() for _ in range(5))  # one measure may be disturbed
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,13 @@ class Crowd:
             self.waiting.pop(next(iter(self.waiting))).cancel()
         await settle()
 
+    async def disperse(self) -> None:
+        """Nobody waits any longer: who did would fail after the test."""
+        waiting = [*self.waiting.values()]
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
     def held(self) -> Counter[str]:
         return Counter(owner for owner, _ in self.ends)
 
@@ -104,6 +111,7 @@ async def test_a_neighbour_comes_before_the_rest_of_a_flood() -> None:
     await crowd.end_oldest()
     assert crowd.begun[-1] == ("neighbour", 1)
     assert len(crowd.begun) == 5
+    await crowd.disperse()
 
 
 async def test_a_slot_that_comes_too_late_is_passed_on() -> None:
