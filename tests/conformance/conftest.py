@@ -7,6 +7,7 @@ from pydantic import SecretStr
 
 from graphrag.config.settings import Settings
 from graphrag.protocols import ChunkIndex
+from graphrag.services import Services, open_services
 from graphrag.stores.indexes.chroma import ChromaIndex
 from graphrag.stores.indexes.milvus import MilvusIndex
 from graphrag.stores.indexes.typesense import TypesenseIndex
@@ -14,6 +15,14 @@ from tests.chroma_server import run_chroma_server
 from tests.conformance.toy_index import ToyIndex
 from tests.milvus_server import run_milvus_server
 from tests.typesense_server import KEY, TypesenseServer
+
+
+@pytest.fixture(scope="module")
+async def services(postgres: str) -> AsyncIterator[Services]:
+    """Services over the shared database, with open connections. Use an owner of your own: `owner`."""
+    opened = open_services(Settings.from_environment(database_url=SecretStr(postgres)))
+    yield opened
+    await opened.close()
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """Which implementations the settings choose."""
 
+import sys
+
 import pytest
 
 from graphrag.config.settings import Settings
@@ -37,6 +39,7 @@ async def test_the_bundled_reranker_stands_in_for_a_language_model(
     model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R5.1, R11.1: a cross-encoder that can't be had and a model that fails leave a judged order."""
+    monkeypatch.setitem(sys.modules, "sentence_transformers.cross_encoder", None)  # where it is installed, too
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     monkeypatch.setenv("OPENAI_BASE_URL", model_server.base_url)
     model_server.default = Fail(500)
