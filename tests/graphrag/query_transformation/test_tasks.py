@@ -88,7 +88,9 @@ MESSAGES: dict[Task, dict[str, tuple[str, ...]]] = {
 def test_each_task_is_told(task: Task) -> None:
     """R6 What is asked for is told in the three languages, with a probability."""
     readings = {
-        message: classify_task(message, language) for language, messages in MESSAGES[task].items() for message in messages
+        message: classify_task(message, language)
+        for language, messages in MESSAGES[task].items()
+        for message in messages
     }
     assert {message: reading.task for message, reading in readings.items() if reading.task is not task} == {}
     assert {message for message, reading in readings.items() if not 0 < reading.probability <= 1} == set()
