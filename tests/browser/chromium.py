@@ -20,7 +20,8 @@ IN_CHROMIUM = [
 ]
 playwright_api = pytest.importorskip("playwright.async_api", reason="playwright is not installed")
 expect = playwright_api.expect
-expect.set_options(timeout=90_000)  # milliseconds; several browsers and servers share two cores
+PATIENCE_MS = 90_000  # several browsers and servers share two cores
+expect.set_options(timeout=PATIENCE_MS)
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -66,7 +67,7 @@ class Visit:
     async def ended(self) -> "Locator":
         """The last turn, whatever its answer was asked for by."""
         turn = self.page.locator(".turn").last
-        await expect(turn.locator(".of-answer")).to_be_visible(timeout=15_000)
+        await expect(turn.locator(".of-answer")).to_be_visible()
         return turn
 
     async def answered(self, question: str) -> "Locator":

@@ -85,12 +85,12 @@ async def test_a_file_that_is_taken_while_the_list_is_read_stays(
     async def hold(route: "Route") -> None:
         response = await route.fetch()
         has_answered.set()
-        await asyncio.wait_for(may_arrive.wait(), 60)
+        await asyncio.wait_for(may_arrive.wait(), 240)
         await route.fulfill(response=response)
 
     await page.route(re.compile("status=error"), hold)
     await page.get_by_role("searchbox", name="Search documents").fill("program")
-    await asyncio.wait_for(has_answered.wait(), 20)
+    await asyncio.wait_for(has_answered.wait(), 90)
     await page.locator("#files").set_input_files([file("program.exe", b"MZ" + bytes(100))])
     state = row(page, "program.exe").locator(".state")
     await expect(state).to_contain_text("This file type isn't supported.")
@@ -112,7 +112,7 @@ async def test_a_document_that_is_indexed_while_the_list_is_read_is_listed_once(
         await route.fulfill(response=response, body=(await response.text()).replace('"indexed"', '"processing"'))
 
     async def tell_late(route: "Route") -> None:
-        await asyncio.wait_for(may_tell.wait(), 60)
+        await asyncio.wait_for(may_tell.wait(), 240)
         await route.continue_()
 
     await page.route(re.compile("status=processing"), remember)

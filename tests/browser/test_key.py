@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from graphrag.config.settings import Settings
 from graphrag.services import open_services
 from tests.api.identities import Keys, make_keys_in
-from tests.browser.chromium import ARGUMENTS, CHROMIUM, IN_CHROMIUM, expect, playwright_api
+from tests.browser.chromium import IN_CHROMIUM, Open, expect
 from tests.conftest import DEMO, Server, run_server
 
 if TYPE_CHECKING:
@@ -38,11 +38,10 @@ def server(database: str, keys: Keys) -> Iterator[Server]:
 
 
 @pytest.fixture
-async def page() -> AsyncIterator["Page"]:
-    async with playwright_api.async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
-        yield await browser.new_page(locale="fr-FR")
-        await browser.close()
+async def page(server: Server, visit: Open) -> AsyncIterator["Page"]:
+    visited = await visit(server, locale="fr-FR", width=1280)
+    yield visited.page
+    visited.complaints.clear()  # Chromium tells there what was refused
 
 
 async def revoke(database: str, keys: Keys) -> None:
@@ -51,9 +50,7 @@ async def revoke(database: str, keys: Keys) -> None:
     await services.close()
 
 
-async def test_the_page_asks_for_a_key_and_forgets_one_that_is_refused(
-    server: Server, page: "Page", database: str, keys: Keys
-) -> None:
+async def test_the_page_asks_for_a_key_and_forgets_one_that_is_refused(page: "Page", database: str, keys: Keys) -> None:
     """Security 7: asked for once a tab, sent with every request, dropped when it holds no more."""
     dialog, box, answers = (
         page.get_by_role("dialog"),
@@ -65,7 +62,6 @@ async def test_the_page_asks_for_a_key_and_forgets_one_that_is_refused(
         await page.locator("#question").fill(QUESTION)
         await page.keyboard.press("Enter")
 
-    await page.goto(server.url)
     await expect(dialog).to_be_hidden()
     await expect(page.locator("#locked")).to_contain_text("Saisissez votre clé d’accès")
     await ask()
@@ -100,9 +96,8 @@ async def test_the_page_asks_for_a_key_and_forgets_one_that_is_refused(
     await expect(page.locator(".notes .error")).to_have_count(2)
 
 
-async def test_the_shelf_asks_for_a_key_by_a_button(server: Server, page: "Page", keys: Keys) -> None:
+async def test_the_shelf_asks_for_a_key_by_a_button(page: "Page", keys: Keys) -> None:
     """Security 7: not by itself; once it is given, the lists are there."""
-    await page.goto(server.url)
     await page.get_by_role("button", name="Saisir la clé").click()
     await page.get_by_label("Clé d’accès", exact=True).fill(keys.b)
     await page.get_by_role("button", name="Continuer").click()
@@ -110,9 +105,8 @@ async def test_the_shelf_asks_for_a_key_by_a_button(server: Server, page: "Page"
     await expect(page.locator("#collection")).to_be_disabled()  # of b, who has none
 
 
-async def test_a_new_owner_is_told_how_to_begin(server: Server, page: "Page", keys: Keys) -> None:
+async def test_a_new_owner_is_told_how_to_begin(page: "Page", keys: Keys) -> None:
     """R9.1 Without a collection: the page offers an upload, which makes one; a question is answered with that."""
-    await page.goto(server.url)
     await page.evaluate("key => sessionStorage.setItem('apiKey', key)", keys.b)
     await page.reload()
     await expect(page.locator("#welcome")).to_contain_text("Importez vos premiers documents")

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser.accessibility import assert_accessible
 from tests.browser.chromium import IN_CHROMIUM, QUESTION, Open, expect
-from tests.conftest import DEMO, PATIENT, Server, run_server
+from tests.conftest import PATIENT, Server, run_server
 from tests.model_server import Body, Fail, ModelServer, Reply
 
-axe = pytest.importorskip("axe_playwright_python.async_playwright")
 pytestmark = IN_CHROMIUM
 WRITTEN = "The tins were late because the night shift on line L4 was suspended"
 HINT = {
@@ -30,15 +30,15 @@ def found() -> Iterator[ModelServer]:
 
 
 @pytest.fixture
-def server(found: ModelServer, make_database: Callable[[], str], tmp_path: Path) -> Iterator[Server]:
+def server(found: ModelServer, make_demo_database: Callable[[], str], tmp_path: Path) -> Iterator[Server]:
     """Nobody has chosen a model; one answers at an address that is looked at."""
     environment = {
         **PATIENT,
         "CAUSEWAY_HOME": str(tmp_path),
-        "DATABASE_URL": make_database(),
+        "DATABASE_URL": make_demo_database(),
         "RAG_MODEL_SERVERS": found.base_url,
     }
-    with run_server("--collection", "demo", "--ingest", str(DEMO), **environment) as running:
+    with run_server("--collection", "demo", **environment) as running:
         yield running
 
 
@@ -56,10 +56,7 @@ async def test_a_newcomer_connects_the_model_that_was_found(server: Server, foun
     await dialog.get_by_role("button", name="Try").first.click()
     await expect(dialog.locator(".said").first).to_contain_text("It works: first word after")
     await dialog.locator("summary").click()
-    for scheme in ("light", "dark"):
-        await page.emulate_media(color_scheme=scheme)
-        checked = await axe.Axe().run(page, context="dialog.models")
-        assert [each["id"] for each in checked.response["violations"]] == []
+    await assert_accessible(page, "dialog.models")
     await dialog.get_by_role("button", name="Use").first.click()
     await expect(dialog).to_have_count(0)
     await expect(page.locator("#model")).to_have_text("Model: local:scripted")

@@ -117,5 +117,5 @@ async def test_the_documentation_works_in_the_browser(demo_server: Server, visit
     """R9 /docs draws every operation from our own files."""
     visited = await visit(demo_server)
     await visited.page.goto(f"{demo_server.url}/docs")
-    await expect(visited.page.locator(".opblock-summary-path").first).to_be_visible(timeout=15_000)
+    await expect(visited.page.locator(".opblock-summary-path").first).to_be_visible()
     assert await visited.page.locator(".opblock").count() >= 4

@@ -41,7 +41,7 @@ def server(make_database: Callable[[], str]) -> Iterator[Server]:
 @pytest.fixture
 async def api(server: Server) -> AsyncIterator[httpx.AsyncClient]:
     """Nothing is there when a test begins."""
-    async with httpx.AsyncClient(base_url=f"{server.url}/api/v1", timeout=30) as client:
+    async with httpx.AsyncClient(base_url=f"{server.url}/api/v1", timeout=120) as client:
         for kept in (await client.get("/conversations", params={"limit": 200})).json()["conversations"]:
             await client.delete(f"/conversations/{kept['id']}")
         for kept in (await client.get("/collections")).json()["collections"]:

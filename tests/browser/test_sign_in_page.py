@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from api.middleware.authentication import SESSION_COOKIE
-from tests.browser.chromium import ARGUMENTS, CHROMIUM, IN_CHROMIUM, expect, playwright_api
+from tests.browser.chromium import IN_CHROMIUM, PATIENCE_MS, expect
 from tests.conftest import DEMO, Server, run_server
 from tests.graphrag.authentication.provider import OpenIdProvider, providing
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Page
+    from playwright.async_api import Browser, BrowserContext, Page
 
 
 pytestmark = IN_CHROMIUM
@@ -31,11 +31,11 @@ def server(provider: OpenIdProvider, make_database: Callable[[], str]) -> Iterat
 
 
 @pytest.fixture
-async def context() -> AsyncIterator["BrowserContext"]:
-    async with playwright_api.async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
-        yield await browser.new_context(locale="en-GB", viewport={"width": 1200, "height": 800})
-        await browser.close()
+async def context(browser: "Browser") -> AsyncIterator["BrowserContext"]:
+    context = await browser.new_context(locale="en-GB", viewport={"width": 1200, "height": 800})
+    context.set_default_timeout(PATIENCE_MS)
+    yield context
+    await context.close()
 
 
 async def sign_in(page: "Page", name: str) -> None:

@@ -110,7 +110,7 @@ async def bring_documents(page: "Page", album: Album) -> None:
     assert set(await page.evaluate("[...window.bars]")) == set(BROUGHT)
     broken: FilePayload = {"name": "roto.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.7\nnothing"}
     await page.locator("#files").set_input_files([broken])
-    await expect(page.locator("#under-way .error .state")).not_to_be_empty(timeout=20_000)
+    await expect(page.locator("#under-way .error .state")).not_to_be_empty()
     await album.take(page, "documents")
 
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import socket
 import threading
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
@@ -79,6 +80,13 @@ class ModelServer:
     def script(self, *behaviours: Behaviour) -> None:
         """Queues one behaviour for each coming chat request; `default` answers when none is left."""
         self._chat_script.extend(behaviours)
+
+    def settle(self, seconds: float = 30) -> None:
+        """Waits until no answer is on its way, so many seconds at most, and forgets what is left of the script."""
+        deadline = time.monotonic() + seconds
+        while self._open_ones and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self._chat_script.clear()
 
     def script_embeddings(self, *behaviours: EmbeddingsBehaviour) -> None:
         """Queues one behaviour for each coming embeddings request; vectors answer when none is left."""
