@@ -43,9 +43,7 @@ def is_own(sentence: str) -> bool:
     said = _WORD.findall(sentence)
     if is_no_part(sentence):
         return True
-    # "I did not find an answer. The closest passages are:" is two sentences.
-    texts = (text for key in _OWN for text in _MESSAGES[key].values())
-    return any(said == _WORD.findall(part) for text in texts for part in (text, *text.split(". ")))
+    return any(said == _WORD.findall(text) for key in _OWN for text in _MESSAGES[key].values())
 
 
 def _opens(sentence: str, text: str) -> bool:

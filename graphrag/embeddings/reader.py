@@ -102,7 +102,10 @@ class Reader:
         return shares
 
     def _read(self, question: str, passages: Sequence[SentenceInContext]) -> list[float]:
-        found = [np.concatenate([begin, rows.mean(axis=0)]) for begin, rows in self._encode(question, passages)]
+        found = [
+            np.concatenate([begin, rows.mean(axis=0) if len(rows) else begin])  # a sentence of signs has no pieces
+            for begin, rows in self._encode(question, passages)
+        ]
         return [float(score) for score in np.stack(found) @ self._head + self._bias]
 
     def _encode(self, question: str, passages: Sequence[SentenceInContext]) -> list[tuple[Floats, Floats]]:

@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
@@ -13,7 +14,8 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 
 from graphrag.extractive_answers.composition import OWN_SENTENCES, AnswerRequest, compose_answer
 from graphrag.extractive_answers.posed_questions import mark_posed
-from graphrag.extractive_answers.prompt_format import parse_date_line, parse_prompt
+from graphrag.extractive_answers.prompt_format import AnswerPrompt, parse_date_line, parse_prompt
+from graphrag.extractive_answers.statements import Excerpt
 from graphrag.llm.prompt_injection import find_instructions
 from graphrag.models import Intent
 
@@ -68,16 +70,24 @@ def _answer(messages: list[BaseMessage]) -> str:
     prompt = parse_prompt(messages[-1].text)
     if prompt is None:
         return own.no_chat_model
+    asked = read_request(prompt, language, today)
+    chains = prompt.chains if prompt.analysis.intent is Intent.CAUSAL else ()
+    return compose_answer(asked, read_excerpts(prompt, asked), chains=chains, own=own)
+
+
+def read_request(prompt: AnswerPrompt, language: str, today: date) -> AnswerRequest:
     analysis = prompt.analysis
     question = analysis.standalone or prompt.question  # the history is not read
-    asked = AnswerRequest(
+    return AnswerRequest(
         question, language, today, analysis.parts, analysis.intent is Intent.COMPARATIVE, analysis.direction
     )
+
+
+def read_excerpts(prompt: AnswerPrompt, asked: AnswerRequest) -> list[Excerpt]:
+    """Return a prompt's excerpts, with what is an order to a model, or answers the question there, marked."""
     quotes_instructions = bool(find_instructions(prompt.question))
     excerpts = [
         excerpt if quotes_instructions else replace(excerpt, suspicious=find_instructions(excerpt.text))
         for excerpt in prompt.excerpts
     ]
-    excerpts = [mark_posed((question, *analysis.parts), language, excerpt) for excerpt in excerpts]
-    chains = prompt.chains if analysis.intent is Intent.CAUSAL else ()
-    return compose_answer(asked, excerpts, chains=chains, own=own)
+    return [mark_posed((asked.question, *asked.parts), asked.language, excerpt) for excerpt in excerpts]

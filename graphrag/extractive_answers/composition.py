@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from graphrag.extractive_answers.answerability import Outcome
 from graphrag.extractive_answers.chain_wording import word_chain
 from graphrag.extractive_answers.direct_answers import direct_answer, read_relative, say_difference
 from graphrag.extractive_answers.extraction import extract_answer
-from graphrag.extractive_answers.sentence_matching import Outcome
 from graphrag.extractive_answers.statements import (
     Chain,
     Excerpt,
@@ -163,25 +163,25 @@ OWN_SENTENCES = {
     "es": OwnSentences(
         "No he encontrado información relevante en sus documentos sobre esta pregunta.",
         "Los documentos, en otro idioma, dicen:",
-        "Sin respuesta en los documentos: {part}.",
+        "Sin respuesta segura en los documentos: {part}.",
         "Para conversar sin documentos hace falta un modelo de lenguaje: configure RAG_CHAT_MODEL, por ejemplo"
         " openai:gpt-5.",
-        "No he encontrado una respuesta. Los pasajes más cercanos son:",
+        "Estos son los pasajes más cercanos:",
     ),
     "fr": OwnSentences(
         "Je n'ai pas trouvé d'information pertinente dans vos documents concernant cette question.",
         "Les documents, dans une autre langue, disent :",
-        "Sans réponse dans les documents : {part}.",
+        "Sans réponse sûre dans les documents : {part}.",
         "Pour discuter sans documents, il faut un modèle de langage : configurez RAG_CHAT_MODEL, par exemple"
         " openai:gpt-5.",
-        "Je n'ai pas trouvé de réponse. Les passages les plus proches sont :",
+        "Voici les passages les plus proches :",
     ),
     "en": OwnSentences(
         "I found no relevant information in your documents about this question.",
         "The documents, in another language, say:",
-        "No answer in the documents: {part}.",
+        "No sure answer in the documents: {part}.",
         "Chatting without documents needs a language model: set RAG_CHAT_MODEL, for example openai:gpt-5.",
-        "I did not find an answer. The closest passages are:",
+        "These passages come closest:",
     ),
 }
 
@@ -190,6 +190,7 @@ OWN_SENTENCES = {
 class _Part:
     label: str
     statements: tuple[ExtractedStatement, ...]
+    probability: float = 0.0  # that they answer
     is_merged: bool = False  # of parts that have the same answer
 
 
@@ -210,13 +211,14 @@ def compose_answer(
     if answer.outcome == "closest":
         lines = (f"- {_marked(statement, asked)}" for statement in answer.statements)
         return "\n".join([own.closest, *lines])
-    return _write_one(answer.statements, asked, excerpts, own)
+    return _write_one(answer, asked, excerpts, own)
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
     statements: Sequence[ExtractedStatement]
     outcome: Outcome
+    probability: float  # that they answer
     listed: tuple[AnswerUnit, ...] = ()  # to be told in place of the statements
     is_chain: bool = False  # its statements are
 
@@ -238,9 +240,9 @@ def _answer(
         is_answered=is_answered,
     )
     if chain:
-        return _Answer(chain, "answered", is_chain=True)
+        return _Answer(chain, "answered", found.probability, is_chain=True)
     told = arrange(found.statements, excerpts) if is_answered else found.statements
-    return _Answer(told, found.outcome if told else "none", found.listed)
+    return _Answer(told, found.outcome if told else "none", found.probability, found.listed)
 
 
 def _write_list(
@@ -262,10 +264,9 @@ def _write_list(
     return f"{own.lead}\n\n{listed}" if is_foreign else listed
 
 
-def _write_one(
-    statements: Sequence[ExtractedStatement], asked: AnswerRequest, excerpts: Sequence[Excerpt], own: OwnSentences
-) -> str:
-    direct = _direct(asked.question, statements, asked, excerpts)
+def _write_one(answer: _Answer, asked: AnswerRequest, excerpts: Sequence[Excerpt], own: OwnSentences) -> str:
+    statements = answer.statements
+    direct = _direct(asked.question, statements, answer.probability, asked, excerpts)
     is_foreign = statements[0].language != asked.language and not direct
     if len(statements) > 1 and all(statement.is_row for statement in statements):
         lines = [own.lead if is_foreign else "", *(f"- {_marked(statement, asked)}" for statement in statements)]
@@ -275,11 +276,22 @@ def _write_one(
 
 
 def _direct(
-    question: str, statements: Sequence[ExtractedStatement], asked: AnswerRequest, excerpts: Sequence[Excerpt]
+    question: str,
+    statements: Sequence[ExtractedStatement],
+    probability: float,
+    asked: AnswerRequest,
+    excerpts: Sequence[Excerpt],
 ) -> str | None:
     found = {excerpt.number: excerpt for excerpt in excerpts}
     told = [(statement, found[statement.number]) for statement in statements]
-    said = direct_answer(question, told, today=asked.today, language=asked.language, direction=asked.direction)
+    said = direct_answer(
+        question,
+        told,
+        today=asked.today,
+        language=asked.language,
+        probability=probability,
+        direction=asked.direction,
+    )
     return said[:1].upper() + said[1:] if said else None
 
 
@@ -300,32 +312,28 @@ def _answer_parts(asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Seq
     for label, part in zip(_labels(asked), asked.parts, strict=True):
         answer = _answer(part, asked, excerpts, chains if not parts else (), label if asked.compares else "")
         best = answer.statements if answer.is_chain else answer.statements[:1]
-        found = tuple(best) if answer.outcome == "answered" else ()
-        if parts and _asks_of_before(part, found, parts[-1].statements, asked, excerpts):
-            found = parts[-1].statements
-        same = next((each for each in parts if found and _texts(each.statements) == _texts(found)), None)
+        found = _Part(label, tuple(best) if answer.outcome == "answered" else (), answer.probability)
+        if parts and _asks_of_before(part, found, parts[-1], asked, excerpts):
+            found = replace(parts[-1], label=label)
+        same = next((each for each in parts if found.statements and _texts(each) == _texts(found)), None)
         if same:
-            parts[parts.index(same)] = _Part(f"{same.label}; {label}", found, is_merged=True)
+            parts[parts.index(same)] = replace(found, label=f"{same.label}; {label}", is_merged=True)
         else:
-            parts.append(_Part(label, found))
+            parts.append(found)
     return parts
 
 
-def _asks_of_before(
-    part: str,
-    found: Sequence[ExtractedStatement],
-    before: Sequence[ExtractedStatement],
-    asked: AnswerRequest,
-    excerpts: Sequence[Excerpt],
-) -> bool:
+def _asks_of_before(part: str, found: _Part, before: _Part, asked: AnswerRequest, excerpts: Sequence[Excerpt]) -> bool:
     """Return whether the part asks about the answer to the part before: «… and how long until then?»."""
-    if read_relative(part) is None or not before or (found and _direct(part, found, asked, excerpts)):
+    if read_relative(part) is None or not before.statements:
         return False
-    return _direct(part, before, asked, excerpts) is not None
+    if found.statements and _direct(part, found.statements, found.probability, asked, excerpts):
+        return False
+    return _direct(part, before.statements, before.probability, asked, excerpts) is not None
 
 
-def _texts(statements: Sequence[ExtractedStatement]) -> list[str]:
-    return [statement.text for statement in statements]
+def _texts(part: _Part) -> list[str]:
+    return [statement.text for statement in part.statements]
 
 
 def _write_parts(parts: list[_Part], asked: AnswerRequest, excerpts: Sequence[Excerpt], own: OwnSentences) -> str:
@@ -341,7 +349,7 @@ def _write_part(part: _Part, asked: AnswerRequest, excerpts: Sequence[Excerpt], 
     if not part.statements:
         return f"- {own.no_part.format(part=part.label)}"
     question = asked.question if asked.compares else part.label
-    direct = None if part.is_merged else _direct(question, part.statements, asked, excerpts)
+    direct = None if part.is_merged else _direct(question, part.statements, part.probability, asked, excerpts)
     said = " ".join(_marked(statement, asked) for statement in part.statements)
     return f"- {_label(part, asked)}{f'**{direct}** — ' if direct else ''}{said}"
 

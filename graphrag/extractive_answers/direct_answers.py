@@ -11,7 +11,8 @@ from typing import Literal
 from babel.units import format_unit
 
 from graphrag.causal_graph.extraction import states_cause
-from graphrag.extractive_answers.short_answers import AnswerKind, find_short_answer
+from graphrag.extractive_answers.answerability import is_short_answer_sure
+from graphrag.extractive_answers.short_answers import AnswerKind, ShortAnswer, find_short_answer
 from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement
 from graphrag.extractive_answers.table_answers import asks_what_is_late
 from graphrag.linguistics.cell_values import read_numbers
@@ -141,17 +142,35 @@ def direct_answer(
     *,
     today: date,
     language: str,
+    probability: float,
     direction: Direction | None = None,
 ) -> str | None:
     """Return a short answer: «48.600 €», «16 de abril de 2025»; None where the first statement gives none surely.
 
-    Statements come with their excerpts. `direction`: of a causal question.
+    Statements come with their excerpts; `probability`: that the first one answers. `direction`: of a causal question.
     """
     first, excerpt = told[0]
-    around = f"{excerpt.title} {excerpt.text}"
     relative = read_relative(question) if not asks_what_is_late(question) else None
     if relative:
+        around = f"{excerpt.title} {excerpt.text}"
         return say_relative(relative, first, around=around, today=today, language=language)
+    found = find_direct(question, told, language=language, direction=direction)
+    if found is None or not is_short_answer_sure(
+        found.kind, found.confidence, sentence=probability, is_across=first.language != language, is_row=first.is_row
+    ):
+        return None
+    return found.text.strip().strip(" .,;:\u00a0\u202f")
+
+
+def find_direct(
+    question: str,
+    told: Sequence[tuple[ExtractedStatement, Excerpt]],
+    *,
+    language: str,
+    direction: Direction | None = None,
+) -> ShortAnswer | None:
+    """Return the short answer that the first statement gives, surely or not."""
+    first, excerpt = told[0]
     is_explained = len(told) > 1 and not states_cause(first.text, language=first.language)
     if _MARKUP.search(first.text) or (direction == "causes" and is_explained):  # the reason is in the other sentence
         return None
@@ -160,12 +179,10 @@ def direct_answer(
         first.text,
         language=language,
         sentence_language=first.language,
-        context=around,
+        context=f"{excerpt.title} {excerpt.text}",
         direction=direction,
     )
-    if found is None or (found.kind is AnswerKind.AMOUNT and _has_several(first)):
-        return None
-    return found.text.strip().strip(" .,;:\u00a0\u202f")
+    return None if found and found.kind is AnswerKind.AMOUNT and _has_several(first) else found
 
 
 def _has_several(statement: ExtractedStatement) -> bool:

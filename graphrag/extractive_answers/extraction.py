@@ -1,17 +1,26 @@
 """Extraction of the sentences of the evidence that answer a question."""
 
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
 from operator import itemgetter
 
+import numpy as np
+
 from graphrag.causal_graph.extraction import states_cause
 from graphrag.embeddings.reader import Reader, SentenceInContext, open_reader
-from graphrag.extractive_answers.answer_spans import find_candidates, rank_spans
-from graphrag.extractive_answers.question_reading import read_question
-from graphrag.extractive_answers.sentence_matching import Outcome, Said, SentenceMatcher
+from graphrag.extractive_answers.answerability import (
+    LEAST_READ,
+    MOST_GAP,
+    Outcome,
+    SentenceFeatures,
+    judge,
+    sentence_probability,
+)
+from graphrag.extractive_answers.sentence_matching import Said, SentenceMatcher
 from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement, distinct, finished
 from graphrag.extractive_answers.table_answers import asks_what_is_late, late_rows, say_late
 from graphrag.extractive_answers.units import AnswerUnit, asks_for_list, asks_for_procedure, gather_list, read_units
@@ -21,12 +30,10 @@ from graphrag.models import Direction, Span
 from graphrag.parsers.source_locations import named_cells
 from graphrag.query_transformation.tasks import TASKS, Task
 
-# The logarithm of the reader's odds, from which on an answer is one that is hardly met: of what stands under the
-# question, of a sentence that states the cause that is asked for.
-LEAST_OF_POSED, LEAST_OF_CAUSE = -3.0, -3.0
-LEAST_EXPLAINED = 0.3  # of the question, in a sentence and its neighbours, of which one then may tell why
+LEAST_ON_TOPIC = -1.0  # logarithm of the reader's odds, of what has no word of the question
 ACROSS = 1.5  # in score: so much better must a sentence in another language be than one in the question's
-MAX_STATEMENTS = 3  # rows, parts of a question, and passages that come closest
+MAX_STATEMENTS = 3  # rows
+MAX_CLOSEST, CLOSEST_WORDS, MAX_AROUND = 4, 60, 2  # passages that come closest, their words, sentences on each side
 MAX_SENTENCES = 2
 MAX_LISTED = 4  # sentences that answer a question for several things
 MAX_LATE = 10  # rows
@@ -47,12 +54,8 @@ _PERIOD_BEFORE = re.compile(r"\([^()]*\)(?= ?: [^\W\d])")  # «(noviembre de 202
 _TABLE_RULE = re.compile(r"[\s|:-]+")
 
 
-# Of the best sentences, those in which the network looks for a short answer, and what its finding counts in score: on
-# documents kept aside the right sentence is then the first in 2 to 3 more of 100 questions.
-# That is done where the reader is not installed. It reads so many of them, with their titles, and more where none of
-# these answers: on documents kept aside that finds what reading all of them does.
+# Sentences that the reader reads with their titles: more where none of the first answers.
 READ_UP_TO, READ_LISTS, READ_WEIGHT = (3, 8, 24), 4, 1.5
-RANKED_AGAIN, EXPECTED_F1_WEIGHT, NO_ANSWER_WEIGHT = 4, 1.5, 3.0
 MOST_ITEM_WORDS = 30  # on average, of a list that is told whole: paragraphs under numbers are no list
 POSED = 3.0  # in score: so much worse may the answer be that a document gives to the question it poses itself
 FRONT_MATTER_PENALTY = 3.0  # in score: so much better must front matter be than a sentence; of four told so, one is not
@@ -72,75 +75,8 @@ class ExtractedAnswer:
 
     outcome: Outcome
     statements: tuple[ExtractedStatement, ...] = ()  # empty where nothing comes close
-    probability: float = 0.0  # that the evidence answers the question
+    probability: float = 0.0  # that the first statement, or the list, answers the question
     listed: tuple[AnswerUnit, ...] = ()  # what a question for a list or a procedure is answered with, in its order
-
-
-def extract_answer(
-    question: str,
-    excerpts: Sequence[Excerpt],
-    *,
-    language: str,
-    parts: Sequence[str] = (),
-    today: date | None = None,
-    thing: str = "",
-    direction: Direction | None = None,
-) -> ExtractedAnswer:
-    """Return the sentence that answers, a second one where the first may not do, and one for each part of the question.
-
-    `thing`: what tells the question apart from those that it is compared with; where sentences name it, others are no
-    answer. `direction`: of a causal question, for which a sentence that states a cause answers sooner. Rows of a table
-    that answer alike are at most three. A question about late items gets the rows of tables that are late on the day
-    `today`.
-    """
-    if today and asks_what_is_late(question) and (late := _late(question, excerpts, language, today)):
-        return ExtractedAnswer("answered", tuple(late), 1.0)
-    if parts and not _names_something_else(question, excerpts):
-        found = [extract_answer(part, excerpts, language=language, today=today) for part in parts]
-        answered = [each for each in found if each.outcome == "answered"]
-        statements = distinct([each.statements[0] for each in answered])
-        if statements:
-            probability = min(each.probability for each in answered)
-            return ExtractedAnswer("answered", tuple(statements[:MAX_STATEMENTS]), probability)
-        return extract_answer(question, excerpts, language=language, today=today)
-    best = find_best(question, excerpts, language=language, thing=thing)
-    if best is None:
-        return ExtractedAnswer("none")
-    first = best.ranked[0]
-    excerpt = best.sentences[first].excerpt
-    whole = _whole_list(best)
-    read = max(best.read.get(first, 0.0), whole[1]) if whole else best.read.get(first, 0.0)
-    outcome = best.matcher.judge(first, read, is_across=excerpt.language != language)
-    probability = best.matcher.probability(best.matcher.trust(first, read))
-    is_cause = bool(direction) and states_cause(best.sentences[first].text, language=excerpt.language)
-    explained = _explained(best, first) if direction == "causes" and not is_cause else []
-    if outcome == "closest" and is_cause and read > LEAST_OF_CAUSE:
-        outcome = "answered"
-    if outcome == "closest" and len(explained) > 1 and best.matcher.met_about(first) >= LEAST_EXPLAINED:
-        outcome = "answered"
-    if outcome == "closest" and _is_posed(best.sentences[first]) and read > LEAST_OF_POSED:
-        outcome = "answered"
-    if outcome == "none":
-        return ExtractedAnswer("none", (), probability)
-    if outcome == "closest":
-        told, most = best.ranked, MAX_STATEMENTS
-    elif excerpt.is_of_table:
-        told, most = _alike(best), MAX_STATEMENTS
-    elif explained:
-        told, most = explained, MAX_SENTENCES
-    elif asks_for_list(question) and best.read and len(several := _several(best)) > 1:
-        told, most = several, MAX_LISTED
-    else:
-        told, most = [first, *_second(best)], MAX_SENTENCES
-    statements = distinct([_statement(best.sentences[number], best.scores[number]) for number in told])[:most]
-    listed: tuple[AnswerUnit, ...] = ()
-    if outcome == "answered":
-        listed = (whole[0],) if whole else _gathered(question, best, language) or _list_of(best.sentences, told)
-    return ExtractedAnswer(outcome, tuple(statements), probability, listed)
-
-
-def _is_posed(sentence: _Sentence) -> bool:
-    return sentence.unit.spans[0] in sentence.excerpt.posed
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +89,101 @@ class RankedSentences:
     ranked: Sequence[int]
     read: Mapping[int, float]  # the reader's logarithm of the odds that a sentence answers; of the best few
     lists: Sequence[tuple[AnswerUnit, float]] = ()  # with the same; those that hold the best, where one is asked for
+
+
+def extract_answer(
+    question: str,
+    excerpts: Sequence[Excerpt],
+    *,
+    language: str,
+    today: date | None = None,
+    thing: str = "",
+    direction: Direction | None = None,
+) -> ExtractedAnswer:
+    """Return the sentence that answers, and a second one where the first may not do.
+
+    `thing`: what tells the question apart from those that it is compared with; where sentences name it, others are no
+    answer. `direction`: of a causal question, for which a sentence that states a cause answers sooner. Rows of a table
+    that answer alike are at most three. A question about late items gets the rows of tables that are late on the day
+    `today`.
+    """
+    if today and asks_what_is_late(question) and (late := _late(question, excerpts, language, today)):
+        return ExtractedAnswer("answered", tuple(late), 1.0)
+    best = find_best(question, excerpts, language=language, thing=thing)
+    if best is None:
+        return ExtractedAnswer("none")
+    if not best.read:  # without the reader nothing is known surely
+        return ExtractedAnswer("closest", tuple(_closest(best)))
+    features = describe_best(question, best, direction)
+    probability = sentence_probability(features)
+    outcome = judge(probability)
+    is_on_topic = best.matcher.is_met(best.ranked[0]) or max(best.read.values()) >= LEAST_ON_TOPIC
+    if outcome == "none" or not is_on_topic:
+        return ExtractedAnswer("none", (), probability)
+    if outcome == "closest" or features.lacks_figure:
+        return ExtractedAnswer("closest", tuple(_closest(best)), probability)
+    told, listed = tell_best(question, best, language, direction)
+    return ExtractedAnswer("answered", told, probability, listed)
+
+
+def tell_best(
+    question: str, best: RankedSentences, language: str, direction: Direction | None
+) -> tuple[tuple[ExtractedStatement, ...], tuple[AnswerUnit, ...]]:
+    """Return the statements with which the best sentence answers, and what is listed in their place, if anything is."""
+    first = best.ranked[0]
+    excerpt = best.sentences[first].excerpt
+    is_cause = bool(direction) and states_cause(best.sentences[first].text, language=excerpt.language)
+    if excerpt.is_of_table:
+        told, most = _alike(best), MAX_STATEMENTS
+    elif direction == "causes" and not is_cause:
+        told, most = _explained(best, first), MAX_SENTENCES
+    elif asks_for_list(question) and best.read and len(several := _several(best)) > 1:
+        told, most = several, MAX_LISTED
+    else:
+        told, most = [first, *_second(best)], MAX_SENTENCES
+    statements = distinct([_told(best, number) for number in told])[:most]
+    whole = _whole_list(best)
+    listed = (whole[0],) if whole else _gathered(question, best, language) or _list_of(best.sentences, told)
+    return tuple(statements), listed
+
+
+def _closest(best: RankedSentences) -> list[ExtractedStatement]:
+    """Return the best sentences, each in bold with what stands around it in its passage."""
+    found: list[ExtractedStatement] = []
+    shown: set[int] = set()
+    for number in best.ranked:
+        if number in shown or len(found) == MAX_CLOSEST:
+            continue
+        around = _around(best.sentences, number, shown)
+        shown.update(around)
+        texts = [finished(plain(best.sentences[each].text)) for each in around]
+        place = around.index(number)
+        texts[place] = f"**{texts[place]}**"
+        found.append(replace(_told(best, number), text=" ".join(texts)))
+    return found
+
+
+def _around(sentences: Sequence[_Sentence], number: int, shown: Set[int]) -> list[int]:
+    """Return the numbers of a sentence and its neighbours in the passage, up to CLOSEST_WORDS; none that is shown."""
+    first = last = number
+    room = CLOSEST_WORDS - len(words(sentences[number].text))
+    for _ in range(MAX_AROUND):
+        for other in (last + 1, first - 1):
+            if (
+                not 0 <= other < len(sentences)
+                or other in shown
+                or sentences[other].excerpt is not sentences[number].excerpt
+            ):
+                continue
+            if not sentences[other].is_statement or len(words(sentences[other].text)) > room:
+                continue
+            room -= len(words(sentences[other].text))
+            first, last = min(first, other), max(last, other)
+    return list(range(first, last + 1))
+
+
+def _is_posed(sentence: _Sentence) -> bool:
+    return sentence.unit.spans[0] in sentence.excerpt.posed
 
 
 def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str, thing: str = "") -> RankedSentences | None:
@@ -169,7 +200,7 @@ def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str, thin
     if not candidates or _names_something_else(question, excerpts):
         return None
     reader = open_reader()
-    matcher = SentenceMatcher(question, language, _said(sentences), is_read=reader is not None)
+    matcher = SentenceMatcher(question, language, _said(sentences))
     if thing:
         candidates = [number for number in candidates if matcher.names(number, thing)] or candidates
     scores = {
@@ -181,10 +212,7 @@ def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str, thin
     }
     ranked = sorted(candidates, key=lambda number: -scores[number])
     if reader is None:
-        first = _by_short_answer(question, language, sentences, scores, ranked[:RANKED_AGAIN])
-        lists = find_lists(sentences, ranked) if _asks_for_several(question) else []
-        unread = [(unit, 0.0) for unit, _ in lists]
-        return RankedSentences(matcher, sentences, scores, [*first, *ranked[RANKED_AGAIN:]], {}, unread)
+        return RankedSentences(matcher, sentences, scores, ranked, {})
     read: dict[int, float] = {}
     for start, end in pairwise((0, *READ_UP_TO)):
         read |= _read(reader, question, matcher, sentences, ranked[start:end])
@@ -199,6 +227,34 @@ def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str, thin
     odds_of_lists = reader.read(question, [passage for _, passage in lists]) if lists else []
     told = [(unit, odds) for (unit, _), odds in zip(lists, odds_of_lists, strict=True)]
     return RankedSentences(matcher, sentences, scores, [*first, *ranked[len(read) :]], read, told)
+
+
+def describe_best(question: str, best: RankedSentences, direction: Direction | None) -> SentenceFeatures:
+    """Return the features of the best sentence, or of the list that answers in its place."""
+    first, *others = best.ranked
+    whole, fit, sentence = _whole_list(best), best.matcher.fit(first), best.sentences[first]
+    read = max(best.read[first], whole[1] if whole else LEAST_READ, LEAST_READ)
+    # What says the same in other places makes it no less sure.
+    others = [number for number in others if len(distinct([_told(best, first), _told(best, number)])) > 1]
+    rivals = [best.read[number] for number in others if number in best.read]
+    gap = best.scores[first] - best.scores[others[0]] if others else MOST_GAP
+    is_cause = bool(direction) and states_cause(sentence.text, language=sentence.excerpt.language)
+    return SentenceFeatures(
+        read=read,
+        rivals=float(np.logaddexp.reduce([LEAST_READ, *rivals])),
+        alike=fit.alike,
+        titled=fit.titled,
+        before=fit.before,
+        score=sentence.excerpt.score,
+        gap=float(np.clip(gap, -MOST_GAP, MOST_GAP)),
+        unnamed=float(not best.matcher.is_named(first)),
+        lacks_figure=float(best.matcher.lacks_figure(first, read)),
+        across=float(best.matcher.is_across(first)),
+        length=math.log1p(len(words(sentence.text))),
+        posed=float(_is_posed(sentence)),
+        cause=float(is_cause),
+        several=float(asks_for_list(question) or asks_for_procedure(question)),
+    )
 
 
 def _asks_for_several(question: str) -> bool:
@@ -223,21 +279,6 @@ def sentence_in_context(matcher: SentenceMatcher, sentences: Sequence[_Sentence]
 
 def _titles(excerpt: Excerpt, unit: AnswerUnit) -> str:
     return f"{excerpt.title} {unit.inherited}".strip()
-
-
-def _by_short_answer(
-    question: str, language: str, sentences: Sequence[_Sentence], scores: dict[int, float], numbers: list[int]
-) -> list[int]:
-    """Order sentences also by how surely each holds a short answer, which their `scores` then tell; not rows."""
-    if len(numbers) < 2 or any(sentences[number].unit.kind == "row" for number in numbers):
-        return numbers
-    asked = read_question(question, language)
-    for number in numbers:
-        spans = find_candidates(asked, sentences[number].text, sentences[number].excerpt.language)
-        found = rank_spans(spans) if spans else None
-        expected_f1, no_answer = (found.expected_f1, found.no_answer) if found else (0.0, 1.0)
-        scores[number] += EXPECTED_F1_WEIGHT * expected_f1 - NO_ANSWER_WEIGHT * no_answer
-    return sorted(numbers, key=lambda number: -scores[number])
 
 
 def _gathered(question: str, best: RankedSentences, language: str) -> tuple[AnswerUnit, ...]:
@@ -347,6 +388,10 @@ def _second(best: RankedSentences) -> list[int]:
     ]
 
 
+def _told(best: RankedSentences, number: int) -> ExtractedStatement:
+    return _statement(best.sentences[number], best.scores[number])
+
+
 def _statement(sentence: _Sentence, score: float) -> ExtractedStatement:
     excerpt = sentence.excerpt
     text = finished(plain(sentence.text))
@@ -408,7 +453,7 @@ def _is_no_statement(text: str, excerpt: Excerpt) -> bool:
     """Headings, rules, and what only stands over a table or a list: no sentence and no row."""
     said = plain(text)
     is_lead = said.endswith(":") or (excerpt.is_of_table and not said.endswith(".") and "; " not in said)
-    return is_heading(text) or said == excerpt.title or is_lead or _TABLE_RULE.fullmatch(text) is not None
+    return not said or is_heading(text) or said == excerpt.title or is_lead or _TABLE_RULE.fullmatch(text) is not None
 
 
 def _is_of_form(question: str, text: str) -> bool:

@@ -1,19 +1,16 @@
-"""Features of the sentences of the evidence that meet a question, and whether the best of them answers it."""
+"""Features of the sentences of the evidence that meet a question."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
-from functools import cached_property, lru_cache
-from typing import Literal
+from functools import cached_property
 
 from graphrag.extractive_answers.answer_kinds import denies_reason, wanted_kinds
 from graphrag.linguistics.language import fold, words
-from graphrag.linguistics.rules import Rules, read_rules
 from graphrag.rerankers.bundled import NAME_WEIGHT, MatchedWords, find_words, rarity, read_question
 
 FIGURES = frozenset(("number", "count", "money", "date"))  # kinds of answers
 KINDS_OF_NUMBER = frozenset(("count", "money"))  # where one of them is asked for, not any number will do
-NEARBY, AROUND, TITLED = 0.5, 0.3, 0.3  # what a word counts in the sentence beside, the passage, the title
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,63 +40,18 @@ class Fit:
     reason: float  # 1: a reason is asked for and given; -1: denied
 
 
-@dataclass(frozen=True, slots=True)
-class Trust:
-    """Features of the best sentence that tell an answer from a text on the same subject."""
-
-    one: float
-    covered: float  # the question's words in it, and less so in its surroundings
-    alike: float
-    unnamed: float  # 1: a name or number of the question is neither in the passage nor in its title
-    score: float  # the passage's, in [0, 1]
-    read: float  # the reader's logarithm of its odds against "no answer"; 0 without a reader
-
-
 # By listwise logistic regression over the sentences of 2,700 questions of three development sets in three languages;
 # rounded. Fitted without a set, they find on it what they find with it, but for 2 in 100 of the French questions. With
 # 35 features more (order and closeness of matches, the question word's noun, counted nouns, opposites, new names),
 # neither a linear model nor boosted trees found more on documents kept aside.
 WEIGHTS = Fit(own=6.5, alike=4, titled=5, before=2.5, after=1, pairs=2, passage=6.3, figure=1.9, name=2, reason=1)
-# Of the question: on less even the best of all passages is no answer, unless the reader, which knows other words for
-# the same, gives it such odds (their logarithm).
-LEAST_MET, LEAST_READ = 0.25, -1.5
-SURE_OF_DATE = 2.0  # as LEAST_READ
-# Of the question, which a passage in another language must hold, unless the reader takes it for an answer: one may be
-# there by chance.
-WORDS_ACROSS = 2
-
-
-Outcome = Literal["answered", "closest", "none"]
-
-
-class AnswerabilityModel(Rules):
-    weights: dict[str, float]  # of the features of `Trust`
-    answered: float  # the least probability of an answer
-    closest: float  # and of a passage that is worth showing
-    answered_across: float  # where mostly names and numbers can meet, since the passage is in another language
-
-
-class AnswerabilityRules(Rules):
-    """The models of answerability, as `training/answerability.py` fits them."""
-
-    with_reader: AnswerabilityModel
-    without_reader: AnswerabilityModel
-
-
-@lru_cache(maxsize=1)
-def _answerability() -> AnswerabilityRules:
-    return read_rules(AnswerabilityRules, "graphrag.extractive_answers", "answerability")
+SURE_OF_DATE = 2.0  # logarithm of the reader's odds, from which on a date may be told in other words
 
 
 class SentenceMatcher:
-    """A question, and how the sentences of the evidence, all of them and in their order, meet it.
+    """A question, and how the sentences of the evidence, all of them and in their order, meet it."""
 
-    `is_read`: the reader reads the best of them, too.
-    """
-
-    def __init__(self, question: str, language: str, sentences: Sequence[Said], *, is_read: bool) -> None:
-        rules = _answerability()
-        self._answerability = rules.with_reader if is_read else rules.without_reader
+    def __init__(self, question: str, language: str, sentences: Sequence[Said]) -> None:
         self._language = language
         self._question = read_question(question, language)
         self._asked = frozenset(map(fold, words(question)))
@@ -158,46 +110,17 @@ class SentenceMatcher:
             reason=self._reason(sentence.text, shown),
         )
 
-    def covered(self, number: int) -> float:
-        """The share of the question that a sentence holds in its surroundings."""
-        own, sentence = self.met_by(number), self._sentences[number]
-        titled = self._titled[sentence.title] - own
-        beside = (self._met_beside(number, -1) | self._met_beside(number, +1)) - own - titled
-        around = self._around[sentence.passage] - own - titled - beside
-        return self._sum(own) + TITLED * self._sum(titled) + NEARBY * self._sum(beside) + AROUND * self._sum(around)
+    def is_across(self, number: int) -> bool:
+        """Return whether a sentence is in another language than the question."""
+        return self._sentences[number].language != self._language
 
-    def trust(self, number: int, read: float) -> Trust:
-        return Trust(
-            one=1.0,
-            covered=self.covered(number),
-            alike=self._sum(self._held(number).alike),
-            unnamed=float(not self._question.names <= self._near(number)),
-            score=self._sentences[number].score,
-            read=read,
-        )
+    def is_met(self, number: int) -> bool:
+        """Return whether a sentence's passage or title has a word of the question, or a relative of one."""
+        return bool(self._near(number) or self._held(number).alike)
 
-    def probability(self, trust: Trust) -> float:
-        """Return how probably the evidence answers the question, if what is trusted so is the best of it."""
-        return 1 / (1 + math.exp(-_weigh(Trust(**self._answerability.weights), trust)))
-
-    def judge(self, number: int, read: float, *, is_across: bool) -> Outcome:
-        """Return whether a sentence answers; `is_across`: it is in another language than the question."""
-        rules, trust = self._answerability, self.trust(number, read)
-        probability = self.probability(trust)
-        if is_across:
-            if read <= 0 and len(self._near(number)) < WORDS_ACROSS:
-                return "none"
-            return "answered" if probability >= rules.answered_across and not self.lacks_figure(number) else "closest"
-        met = trust.covered + trust.alike
-        is_met = read > 0 or met >= LEAST_MET or (met > 0 and bool(read) and read > LEAST_READ)
-        if not is_met or probability < rules.closest:
-            return "none"
-        return "answered" if probability >= rules.answered and not self.lacks_figure(number, read) else "closest"
-
-    def met_about(self, number: int) -> float:
-        """The share of the question that a sentence and its neighbours hold."""
-        fit = self.fit(number)
-        return fit.own + fit.alike + fit.before + fit.after
+    def is_named(self, number: int) -> bool:
+        """Return whether all names and numbers of the question stand in a sentence's passage or its title."""
+        return self._question.names <= self._near(number)
 
     def lacks_figure(self, number: int, read: float = 0.0) -> bool:
         """Return whether a number or date is asked for and the sentence has none that the question lacks.
@@ -242,5 +165,5 @@ class SentenceMatcher:
         return -1.0 if denies_reason(text) and any(kind.name == "reason" for kind in self._kinds) else 0.0
 
 
-def _weigh(weights: Fit | Trust, values: Fit | Trust) -> float:
+def _weigh(weights: Fit, values: Fit) -> float:
     return math.fsum(weight * value for weight, value in zip(astuple(weights), astuple(values), strict=True))

@@ -16,8 +16,11 @@ from graphrag.models.graph import CausalPath
 from graphrag.services import Services
 from graphrag.testing.in_memory_store import InMemoryStore
 from tests.agent.library import ask, data_of, done, filenames, open_library, stages, with_parts
+from tests.answering import unsure_answers as unsure_answers
 from tests.factories import make_document
 from tests.graphrag.causal_graph.neighbourhoods import HandMadeGraph, edge_in, link, make_edge, make_neighbourhood
+
+pytestmark = pytest.mark.usefixtures("unsure_answers")
 
 DOCUMENTS = {
     "mantenimiento.md": "# Diario de mantenimiento\n\nEl retén del eje estaba gastado. Por eso, el compresor C3 perdió "

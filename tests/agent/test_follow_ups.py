@@ -14,8 +14,11 @@ from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.services import Services
 from graphrag.testing.in_memory_store import InMemoryCache, InMemoryStore
 from tests.agent.library import ask, done, filenames, open_library, with_parts
+from tests.answering import unsure_answers as unsure_answers
 from tests.graphrag.query_transformation.understanding_model import earlier, is_to_understand, understanding
 from tests.model_server import Behaviour, Body, Fail, Garbage, Hang, ModelServer, Reply
+
+pytestmark = pytest.mark.usefixtures("unsure_answers")
 
 DOCUMENTS = {
     "puente.md": "# Puente de Arenal\n\nEl puente de Arenal se cerró el 3 de mayo de 2024. El cierre del puente de "

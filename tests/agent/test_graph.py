@@ -35,7 +35,10 @@ from graphrag.retrieval import pipeline
 from graphrag.services import Services
 from graphrag.testing.in_memory_store import InMemoryStore
 from tests.agent.library import DOCUMENTS, ask, data_of, done, filenames, open_library, stages, tokens, with_parts
+from tests.answering import unsure_answers as unsure_answers
 from tests.graphrag.embeddings.stubborn import failing
+
+pytestmark = pytest.mark.usefixtures("unsure_answers")
 
 COST = "¿Cuánto costó la reparación del puente de Arenal?"
 CAUSE = "¿Por qué se cerró el puente de Arenal?"

@@ -22,8 +22,11 @@ from graphrag.llm.chat_models import open_chat_model
 from graphrag.services import Services
 from graphrag.testing.in_memory_store import InMemoryStore
 from tests.agent.library import DOCUMENTS, ask, data_of, done, open_library, stages, tokens
+from tests.answering import unsure_answers as unsure_answers
 from tests.graphrag.table_queries.test_planner import proposed
 from tests.model_server import Behaviour, CutStream, Fail, Garbage, Hang, ModelServer, Paced, Reply
+
+pytestmark = pytest.mark.usefixtures("unsure_answers")
 
 COST = "¿Cuánto costó la reparación del puente de Arenal?"
 QUOTED = "**9.240 euros** — La reparación costó 9.240 euros. [1]"  # how the extractive model begins its answer

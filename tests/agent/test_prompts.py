@@ -12,7 +12,10 @@ from graphrag.extractive_answers.chat_model import ExtractiveChatModel
 from graphrag.extractive_answers.prompt_format import AnswerPrompt, QuestionAnalysis, date_line, parse_prompt
 from graphrag.extractive_answers.statements import Excerpt
 from graphrag.models import Intent, Passage, SourceLocation, TransformedQuery
+from tests.answering import unsure_answers as unsure_answers
 from tests.factories import make_document
+
+pytestmark = pytest.mark.usefixtures("unsure_answers")
 
 TODAY = date(2026, 1, 29)
 DATE_LINES = {

@@ -18,7 +18,10 @@ from graphrag.llm.chat_models import NamedModel
 from graphrag.models import Intent, Passage, SourceLocation, TemporalContext, TransformedQuery
 from graphrag.testing.in_memory_store import InMemoryStore
 from tests.agent.library import ask, data_of, done, open_library, with_parts
+from tests.answering import unsure_answers as unsure_answers
 from tests.factories import make_document
+
+pytestmark = pytest.mark.usefixtures("unsure_answers")
 
 INVOICES = """Factura;Cliente;Fecha;Importe (€);Estado
 F-101;Talleres Gómez;2025-01-10;1200;Pagada

@@ -42,6 +42,7 @@ SMALLEST = {
     "injection": "--attacks 1",
     "answering": "--queries 2",
     "judged": "--kind define",
+    "worlds": "training/worlds/payroll --every 20",
     "page": "--visits 1",
     "estimate": "",
     "transformation": "--rounds 1",

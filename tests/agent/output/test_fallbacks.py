@@ -11,8 +11,11 @@ from graphrag.models import LOCAL_OWNER
 from graphrag.services import Services
 from graphrag.testing.in_memory_store import InMemoryStore
 from tests.agent.library import ask, done, open_library, tokens
+from tests.answering import unsure_answers as unsure_answers
 from tests.chat_providers import GEMINI, OLLAMA, OPENAI, point_at
 from tests.model_server import Behaviour, CutStream, Fail, Garbage, Hang, ModelServer, Reply, Withhold
+
+pytestmark = pytest.mark.usefixtures("unsure_answers")
 
 COST = "¿Cuánto costó la reparación del puente de Arenal?"
 ANSWER = "La reparación costó 9.240 euros [1]."

@@ -12,6 +12,9 @@ from graphrag.extractive_answers.composition import OWN_SENTENCES, AnswerRequest
 from graphrag.extractive_answers.statements import Excerpt
 from graphrag.linguistics.language import ANSWER_LANGUAGES
 from graphrag.linguistics.sentences import plain
+from tests.answering import unsure_answers as unsure_answers
+
+pytestmark = pytest.mark.usefixtures("unsure_answers")
 
 TODAY = date(2026, 1, 29)
 TEXTS = {
@@ -67,9 +70,9 @@ def test_each_part_has_its_line(language: str) -> None:
 @pytest.mark.parametrize(
     ("language", "part", "line"),
     [
-        ("es", "qué comen los koalas", "- Sin respuesta en los documentos: qué comen los koalas."),
-        ("fr", "que mangent les koalas", "- Sans réponse dans les documents : que mangent les koalas."),
-        ("en", "what do koalas eat", "- No answer in the documents: what do koalas eat."),
+        ("es", "qué comen los koalas", "- Sin respuesta segura en los documentos: qué comen los koalas."),
+        ("fr", "que mangent les koalas", "- Sans réponse sûre dans les documents : que mangent les koalas."),
+        ("en", "what do koalas eat", "- No sure answer in the documents: what do koalas eat."),
     ],
 )
 def test_a_part_without_an_answer_is_told(language: str, part: str, line: str) -> None:
@@ -233,7 +236,7 @@ def test_laws_of_every_answer(texts: list[tuple[str, str]], language: str, asks_
         for text, number in zip(pieces[:-1:2], pieces[1::2], strict=True):
             assert 1 <= int(number) <= len(texts)
             excerpt = plain(texts[int(number) - 1][1])
-            last = re.split(r": | : | — ", text)[-1].removeprefix("- ").strip(" «»“”.")
+            last = re.split(r": | : | — ", text)[-1].replace("**", "").removeprefix("- ").strip(" «»“”.")
             assert "−" in text or last in excerpt
 
 
@@ -242,29 +245,3 @@ def test_any_text_can_be_answered_from(text: str, question: str) -> None:
     """R8.8 Nothing that a document or a person writes ends in an error."""
     for parts in ((), (question, text[:40])):
         assert answer(question, ("es", text), language="es", parts=parts, compares=True)
-
-
-@pytest.mark.parametrize(
-    ("language", "question", "apart", "near", "answering"),
-    [
-        ("es", "¿Qué taller de Huesca atiende por la tarde?", "Los patos migran en otoño.",
-         "El taller de Huesca reparó una bomba vieja.", "El taller Lidón de Huesca atiende por la tarde."),
-        ("fr", "Quel atelier de Nantes ouvre le dimanche ?", "Les canards migrent en automne.",
-         "L'atelier de Nantes a réparé une vieille pompe.", "L'atelier Morel de Nantes ouvre le dimanche."),
-        ("en", "Which workshop in Leeds opens in the afternoon?", "Ducks migrate in autumn.",
-         "The workshop in Leeds repaired an old pump.", "The Ward workshop in Leeds opens in the afternoon."),
-    ],
-)  # fmt: skip
-def test_what_is_no_sure_answer_is_shown_as_the_closest_passage(
-    language: str, question: str, apart: str, near: str, answering: str
-) -> None:
-    """R8.5"""
-    own = OWN_SENTENCES[language]
-    asked = AnswerRequest(question, language, TODAY)
-    said = [
-        compose_answer(asked, [Excerpt(1, "Informe", text, language, score=0.1)], own=own)
-        for text in (apart, near, answering)
-    ]
-    assert said[:2] == [own.not_found, f"{own.closest}\n- {near} [1]"]
-    assert said[2].endswith(f"{answering} [1]")
-    assert own.closest not in said[2]
