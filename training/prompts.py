@@ -7,7 +7,8 @@ becomes a collection, of which so many questions are asked through the agent; OU
 its `prompt` as a chat model is given it. OUT/SET-lacking.jsonl has the questions about every third document, asked of a
 collection without these; OUT/SET-as-OTHER.jsonl those of the same set in another language; OUT/causal-LANGUAGE.jsonl
 those of `causal-dev`; OUT/squad-es-v2.jsonl and OUT/squad-es-v2-unanswerable.jsonl those of `squad-es-v2-dev`;
-OUT/asked-NAME.jsonl and OUT/asked-NAME-unanswerable.jsonl those of `training/asked`, written for this.
+OUT/asked-NAME.jsonl and OUT/asked-NAME-unanswerable.jsonl those of `training/asked`, written for this, as are those of
+`training/worlds`: OUT/world-NAME.jsonl has all questions of one, each with its `record`.
 `training/answerability.py` and `training/reader.py` are fitted on them.
 """
 
@@ -26,11 +27,14 @@ from agent import nodes
 from agent.context import Context
 from agent.evaluation.retrieval_run import CorpusDocument, Dataset, DatasetQuery, loaded, read_dataset
 from agent.graph import graph
-from graphrag.config.settings import Settings
+from graphrag.config.settings import ParsingLimits, Settings
 from graphrag.extractive_answers import extraction
+from graphrag.ingestion.enrichment import detect_language, title
 from graphrag.observability.telemetry import configure_logging
+from graphrag.parsers.parsing import parse
 from graphrag.services import Services, open_services
 from tests.benchmarks.answering import Answers, asked_as, read, read_answers, spread, without_some
+from tests.benchmarks.worlds import WORLDS
 from training.tasks import ASKED
 
 SETS = ("xquad-es", "xquad-en", "piaf-fr-dev")
@@ -46,6 +50,9 @@ class Job:
     share: float = 1.0  # of the number of questions
     is_answerable: bool = True
     kinds: Mapping[str, str] = field(default_factory=dict)  # of the questions, where they are told
+    records: Mapping[str, Mapping[str, Any]] = field(
+        default_factory=dict
+    )  # of a world's questions, as its file has them
 
 
 def read_jobs(data: Path) -> Iterator[Job]:
@@ -81,6 +88,26 @@ def read_misleading(folder: Path, name: str) -> Iterator[Job]:
         yield Job(f"{name}{end}", Dataset(name, documents, queries), answers, is_answerable=is_answerable, kinds=kinds)
 
 
+def read_worlds() -> Iterator[Job]:
+    for folder in sorted(each for each in WORLDS.iterdir() if each.is_dir()):
+        parsed = {
+            path.name: parse(path.read_bytes(), filename=path.name, limits=ParsingLimits())
+            for path in sorted(folder.glob("docs/*"))
+        }
+        documents = tuple(
+            CorpusDocument(name, title(each, filename=name), each.text, detect_language(each))
+            for name, each in parsed.items()
+        )
+        lines = (folder / "questions.jsonl").read_text("utf-8").splitlines()
+        records = {each["id"]: each for each in map(json.loads, filter(None, lines))}
+        queries = tuple(
+            DatasetQuery(name, each["question"], {quote["doc"]: 1 for quote in each["evidence"]})
+            for name, each in records.items()
+        )
+        answers = {name: [each["answer"]] for name, each in records.items()}
+        yield Job(f"world-{folder.name}", Dataset(folder.name, documents, queries), answers, records=records)
+
+
 async def write_prompts(job: Job, path: Path, *, count: int, services: Services) -> None:
     dataset, answers = job.dataset, job.answers
     seen: list[Sequence[AnyMessage]] = []
@@ -97,9 +124,13 @@ async def write_prompts(job: Job, path: Path, *, count: int, services: Services)
         ) as load:
             lines = []
             for query in spread([each for each in dataset.queries if each.id in answers], count):
-                seen.clear()
                 context = Context(services=services, opened=(load.collection,))
-                await graph.ainvoke({"messages": [HumanMessage(query.text)]}, context=context)
+                record = job.records.get(query.id, {})
+                messages: list[AnyMessage] = []
+                for text in (*(record.get("previous") or ()), query.text):
+                    seen.clear()
+                    asked = {"messages": [*messages, HumanMessage(text)]}
+                    messages = (await graph.ainvoke(asked, context=context))["messages"]
                 prompt = {"system": seen[0][0].text, "human": seen[0][-1].text} if seen else None
                 line = {
                     "id": query.id,
@@ -107,6 +138,7 @@ async def write_prompts(job: Job, path: Path, *, count: int, services: Services)
                     "answer": answers[query.id],
                     "answerable": job.is_answerable,
                 }
+                line |= {"answerable": record["answerable"], "record": record} if record else {}
                 line |= {"kind": job.kinds.get(query.id, ""), "relevant": list(query.relevance), "prompt": prompt}
                 lines.append(line)
     finally:
@@ -121,7 +153,7 @@ async def run(arguments: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(prefix="cw-") as home:
         services = open_services(Settings.from_environment(home=Path(home)))
         await services.open()
-        for job in read_jobs(arguments.data):
+        for job in (*read_jobs(arguments.data), *read_worlds()):
             if arguments.only in job.name:
                 path = arguments.out / f"{job.name}.jsonl"
                 await write_prompts(job, path, count=int(job.share * arguments.queries), services=services)

@@ -9,8 +9,8 @@ import pytest
 from tests.benchmarks.judged import GOLDEN, Judged, ask, judge, read_cases
 from tests.conftest import Server
 
-# Of 160 questions; measured were .431, .288 and 33 words.
-LEAST_GOOD, MOST_WRONG, MOST_MEDIAN_WORDS = 0.5, 0.27, 36
+# Of 160 questions; measured were .39, .31, .07, and 27 words of the answers.
+LEAST_GOOD, LEAST_HELPFUL, MOST_WRONG, MOST_MEDIAN_WORDS = 0.37, 0.68, 0.09, 36
 
 
 @pytest.fixture(scope="module")
@@ -24,12 +24,16 @@ def of_kind(answers: Sequence[Judged], *kinds: str) -> list[Judged]:
 
 
 def test_answers_are_as_good_as_they_were(answers: list[Judged]) -> None:
-    """R8.1, R8.5 A good one holds what it must, not what it must not, and is no longer than is sensible."""
+    """R8.1, R8.5 A good one holds what it must, not what it must not, and is no longer than is sensible; what is unsure
+    is shown among the passages that come closest.
+    """
     good = [each.case.id for each in answers if each.verdict == "good"]
     wrong = [each.case.id for each in answers if each.verdict == "wrong"]
+    helpful = [each.case.id for each in answers if each.verdict in ("good", "acceptable")]
     assert len(good) / len(answers) >= LEAST_GOOD, good
+    assert len(helpful) / len(answers) >= LEAST_HELPFUL, helpful
     assert len(wrong) / len(answers) <= MOST_WRONG, wrong
-    assert statistics.median(each.words for each in answers) <= MOST_MEDIAN_WORDS
+    assert statistics.median(each.words for each in answers if each.outcome == "answered") <= MOST_MEDIAN_WORDS
 
 
 def test_small_talk_and_the_catalogue_are_answered(answers: list[Judged]) -> None:
