@@ -30,7 +30,8 @@ from graphrag.models import Direction, Span
 from graphrag.parsers.source_locations import named_cells
 from graphrag.query_transformation.tasks import TASKS, Task
 
-LEAST_ON_TOPIC = -1.0  # logarithm of the reader's odds, of what has no word of the question
+# Logarithms of the reader's odds, below which nothing is on the topic; the second where no word of the question is met.
+LEAST_ON_TOPIC, LEAST_UNMET = -5.0, -1.0
 ACROSS = 1.5  # in score: so much better must a sentence in another language be than one in the question's
 MAX_STATEMENTS = 3  # rows
 MAX_CLOSEST, CLOSEST_WORDS, MAX_AROUND = 4, 60, 2  # passages that come closest, their words, sentences on each side
@@ -50,6 +51,7 @@ _FORMS = (
 )
 # H2, 2019: a question that names one is about it; not 4º or 2e, which documents write in words too.
 _IDENTIFIER = re.compile(r"(?!\d+(?:[ºª]|er|re|i?[eè]me|e|nd|rd|st|th)$)(?=.*\d)(?:.*[^\W\d]|.*\d{3}).*")
+_CODE, _DIGITS = re.compile(r"\b[A-Z]{1,4}-?\d+(?:-\d+)*\b"), re.compile(r"\d+")
 _PERIOD_BEFORE = re.compile(r"\([^()]*\)(?= ?: [^\W\d])")  # «(noviembre de 2025: 1.000): sube 250» is of December
 _TABLE_RULE = re.compile(r"[\s|:-]+")
 
@@ -117,7 +119,9 @@ def extract_answer(
     features = describe_best(question, best, direction)
     probability = sentence_probability(features)
     outcome = judge(probability)
-    is_on_topic = best.matcher.is_met(best.ranked[0]) or max(best.read.values()) >= LEAST_ON_TOPIC
+    is_on_topic = features.read >= LEAST_ON_TOPIC and (
+        best.matcher.is_met(best.ranked[0]) or max(best.read.values()) >= LEAST_UNMET
+    )
     if outcome == "none" or not is_on_topic:
         return ExtractedAnswer("none", (), probability)
     if outcome == "closest" or features.lacks_figure:
@@ -201,6 +205,7 @@ def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str, thin
         return None
     reader = open_reader()
     matcher = SentenceMatcher(question, language, _said(sentences))
+    candidates = [each for each in candidates if not _has_other_code(question, sentences[each].text)] or candidates
     if thing:
         candidates = [number for number in candidates if matcher.names(number, thing)] or candidates
     scores = {
@@ -425,6 +430,13 @@ def _late(question: str, excerpts: Sequence[Excerpt], language: str, today: date
                     (late.done is not None, ExtractedStatement(text, excerpt.number, excerpt.language, 1.0, True))
                 )
     return [statement for _, statement in sorted(found, key=lambda pair: pair[0])][:MAX_LATE]
+
+
+def _has_other_code(question: str, text: str) -> bool:
+    """Return whether a text is about lot A-2518 where the question is about lot A-2517."""
+    asked, told = set(_CODE.findall(question)), set(_CODE.findall(text))
+    forms = {_DIGITS.sub("0", code) for code in asked}
+    return not asked & told and any(_DIGITS.sub("0", code) in forms for code in told)
 
 
 def _named_values(question: str, values: Sequence[str]) -> set[str]:

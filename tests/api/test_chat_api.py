@@ -30,9 +30,9 @@ ASKED = {  # language → question, what the answer must hold, where it stands
     ),
 }
 UNANSWERABLE = {
-    "es": "¿Cuál es el río más largo de África?",
-    "fr": "Pourquoi les feuilles des arbres rougissent-elles en automne ?",
-    "en": "Who painted the ceiling of the Sistine Chapel?",
+    "es": "¿Qué comen los pingüinos?",
+    "fr": "Que mangent les pingouins ?",
+    "en": "What do penguins eat?",
 }
 QUESTION = ASKED["es"][0]
 

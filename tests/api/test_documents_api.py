@@ -1,6 +1,7 @@
 """Documents over HTTP: a real server with its own worker."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from typing import Any
@@ -242,7 +243,7 @@ def test_many_are_deleted_by_their_ids(api: httpx.Client, collection: str) -> No
         check_error(api.get(f"/documents/{key}/file"), 404, "document_not_found")
     assert api.get(f"/collections/{collection}").json()["chunk_count"] == 1
     answer = ask(api, collection, "¿Qué horno falló?")["answer"]
-    assert answer == "**H2** — El horno H2 falló. [1]"
+    assert re.findall(r"H\d", answer) == ["H2"]
     again = api.post("/documents/bulk-delete", json={"ids": [made[0]]}).json()
     assert again == {"deleted": [], "not_found": [made[0]], "has_more": False}
 

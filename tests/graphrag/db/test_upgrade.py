@@ -31,8 +31,8 @@ from tests.conftest import Server, run_server, with_services
 
 OLDER = Path(__file__).with_name("schema_0020.sql")
 OWNERS = {
-    "owner-a-f4d1791e1f954db7b8f07f4c896c2d4c": ("¿Por qué se paró el horno H2?", "horno.txt", "Se rompió el retén"),
-    "owner-b-ac372985708c4aa587aa60c3d6061ffc": ("Pourquoi le four F7 s'est-il arrêté ?", "four.txt", "Capteur était"),
+    "owner-a-f4d1791e1f954db7b8f07f4c896c2d4c": ("¿Por qué se paró el horno H2?", "horno.txt", "rompió el retén"),
+    "owner-b-ac372985708c4aa587aa60c3d6061ffc": ("Pourquoi le four F7 s'est-il arrêté ?", "four.txt", "capteur était"),
 }
 # Whatever tells a schema from another one; the order of columns, and names that PostgreSQL chose, do not.
 SCHEMA = r"""
