@@ -1,8 +1,8 @@
-"""How probably a sentence answers a question, and its short answer is right: two calibrated logistic regressions.
+"""Calibrated probabilities that a sentence answers a question, and that its short answer is right.
 
-They are fitted on questions that people ask at work, with sentences that hold the answer and others that only look like
-it (`training/answerability.py`). An answer is given, or its short form put first, only where it is probably right: a
-wrong answer costs more than three that are missing.
+Two logistic regressions, fitted on questions that people ask at work, with sentences that hold the answer and others
+that only look like it (`training/answerability.py`). An answer is given, or its short form put first, only where it is
+probably right: a wrong answer costs more than three that are missing.
 """
 
 import math
