@@ -55,7 +55,7 @@ async def test_someone_uploads_asks_and_looks_up(server: Server, visit: Open) ->
             "audit-entrepot-toulouse.pdf · page 1",
             ".box",
         ),
-        ("¿Cuánto subieron las ventas en diciembre de 2025?", "ventas-2025.xlsx · Ventas 2025!B13:B14", "td mark"),
+        ("¿Cuánto subieron las ventas en diciembre de 2025?", "ventas-2025.xlsx · Ventas 2025!", "td mark"),
     ):
         turn = await visited.answered(question) if question else turn
         await turn.locator(".answer .mark").first.click()
