@@ -1,25 +1,28 @@
 // The dialog that connects a language model. It is loaded when it is opened.
-import { call } from "./api.js";
+import { call, wait } from "./api.js";
 import { byId, joined, make, makeButton } from "./elements.js";
 import { state } from "./state.js";
 import { duration, phrase, words } from "./words.js";
 
 const SLOW_MS = 5000; // to the first word
+const SEARCH_PAUSE_MS = 3000; // between two searches for servers
 
 export async function openModels() {
-  const title = make("h2", { id: "models-title" }, words().connectModel);
-  const body = make("p", { role: "status" }, words().searchingModels);
+  const title = words().connectModel;
+  const status = make("p", { role: "status" }, words().searchingModels);
+  const list = make("div");
   const close = makeButton("button", () => dialog.close(), words().close);
-  const dialog = make("dialog.models", title, make("p", words().modelHelp), body, close);
-  dialog.setAttribute("aria-labelledby", "models-title");
+  const dialog = make("dialog.models", { ariaLabel: title }, make("h2", title), make("p", words().modelHelp), status, list, other(), close);
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();
-  try {
-    const { chosen, found } = await call("/models");
-    body.replaceWith(make("div", chosen && inUse(chosen), found.length === 0 && make("p", words().noModelFound), found.map(foundServer), other()));
-  } catch (error) {
-    body.textContent = error.message;
+  const shown = {}; // lines of the list, by address; what is shown stays: the person may be using it
+  for (; dialog.open; await wait(SEARCH_PAUSE_MS)) { // a server may be slow to answer, or be started meanwhile
+    const { chosen, found = [], failure } = await call("/models").catch((error) => ({ failure: error.message }));
+    if (chosen) shown.chosen ??= list.appendChild(inUse(chosen));
+    for (const server of found) shown[server.address] ??= list.appendChild(foundServer(server));
+    const text = failure ?? (list.querySelector("form") ? "" : words().noModelFound);
+    if (status.textContent !== text) status.textContent = text; // screen readers read each change
   }
 }
 
@@ -55,11 +58,8 @@ function form(heading, fields, read) {
     const times = { first: duration(first * 1000), all: duration(seconds * 1000) };
     said.textContent = phrase(first * 1000 > SLOW_MS ? "modelSlow" : "modelWorks", times);
   }), words().tryModel);
-  const made = make("form", heading, fields, make("p.bar", trial, use), said);
-  made.addEventListener("submit", (event) => {
-    event.preventDefault();
-    choose(said, { method: "PUT", body: read() });
-  });
+  const onsubmit = (event) => { event.preventDefault(); choose(said, { method: "PUT", body: read() }); };
+  const made = make("form", { onsubmit }, heading, fields, make("p.bar", trial, use), said);
   return made;
 }
 

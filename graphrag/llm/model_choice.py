@@ -4,9 +4,11 @@ import asyncio
 import json
 import os
 import re
+import ssl
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from urllib.parse import urlsplit
 
 import httpx
@@ -145,6 +147,7 @@ async def find_servers(settings: Settings, *, own_port: int) -> list[FoundServer
     others = [address for address in settings.chat.model_servers if not _is_own(address, own_port)]
     names = {address: SERVERS.get(urlsplit(address).port or 0, urlsplit(address).netloc) for address in others}
     names |= {address: provider for provider, (address, _) in _vendors().items() if _key_of(address)}
+    await asyncio.to_thread(_tls_context)  # before the time limit of the servers begins
     servers = map(FoundServer, names.values(), names, await asyncio.gather(*map(_models_at, names)))
     return [server for server in servers if server.models]
 
@@ -210,7 +213,14 @@ async def _models_at(address: str) -> tuple[str, ...]:
 
 def _client(address: str, seconds: float) -> httpx.AsyncClient:
     """Return a client that is not led to other addresses: neither by redirects, nor by a proxy for this machine's."""
-    return httpx.AsyncClient(timeout=seconds, follow_redirects=False, trust_env=not _is_local(address))
+    trust_env = not _is_local(address)
+    return httpx.AsyncClient(timeout=seconds, follow_redirects=False, trust_env=trust_env, verify=_tls_context())
+
+
+@cache
+def _tls_context() -> ssl.SSLContext:
+    """Return the context of all clients: reading the certificate authorities takes tens of milliseconds."""
+    return httpx.create_ssl_context()
 
 
 def _vendors() -> dict[str, tuple[str, str]]:

@@ -9,8 +9,10 @@ from tests.browser.accessibility import assert_accessible
 from tests.browser.chromium import IN_CHROMIUM, QUESTION, Open, expect
 from tests.conftest import PATIENT, Server, run_server
 from tests.model_server import Body, Fail, ModelServer, Reply
+from tests.processes import unused_port
 
 pytestmark = IN_CHROMIUM
+PAUSE_MS = 3000  # between two searches of the dialog for servers
 WRITTEN = "The tins were late because the night shift on line L4 was suspended"
 HINT = {
     "en-GB": "This answer quotes your documents. Connect a language model to get written answers.",
@@ -73,6 +75,40 @@ async def test_a_newcomer_connects_the_model_that_was_found(server: Server, foun
     await page.locator("#model").click()
     await dialog.get_by_role("button", name="Disconnect").click()
     await expect(page.locator("#model")).to_have_text("Model: none")
+
+
+async def test_a_server_that_starts_while_the_dialog_is_open_appears(
+    make_demo_database: Callable[[], str], tmp_path: Path, visit: Open
+) -> None:
+    """R8.8, R9.1 Without a reload, and beside what the person has typed meanwhile; a closed dialog looks no more."""
+    port = unused_port()
+    environment = {"RAG_MODEL_SERVERS": f"http://127.0.0.1:{port}/v1", "DATABASE_URL": make_demo_database()}
+    with run_server("--collection", "demo", CAUSEWAY_HOME=str(tmp_path), **environment) as server:
+        visited = await visit(server)
+        page, dialog = visited.page, visited.page.get_by_role("dialog")
+        searches: list[str] = []
+        page.on("request", lambda request: searches.append(request.url) if request.url.endswith("/models") else None)
+        await page.clock.install()  # the pause between two searches is skipped
+        await page.locator("#model").click()
+        await expect(dialog.get_by_role("status").first).to_contain_text("No model found on this computer yet")
+        await dialog.locator("summary").click()
+        await dialog.get_by_role("textbox", name="Model").fill("llama3.2")
+
+        with ModelServer(port=port):
+            await page.clock.fast_forward(PAUSE_MS)
+            await expect(dialog.get_by_role("combobox")).to_have_value("scripted")
+            await expect(dialog.get_by_role("status").first).to_be_empty()
+        async with page.expect_response("**/models"):
+            await page.clock.fast_forward(PAUSE_MS)
+        await expect(dialog.get_by_role("combobox")).to_have_count(1)
+        await expect(dialog.get_by_role("textbox", name="Model")).to_have_value("llama3.2")
+
+        await page.keyboard.press("Escape")
+        await expect(dialog).to_have_count(0)
+        before = len(searches)
+        await page.clock.fast_forward(PAUSE_MS)
+        await expect(page.locator("#model")).to_have_text("Model: none")
+        assert len(searches) == before > 1
 
 
 async def test_what_cannot_be_used_is_said_in_the_dialog(server: Server, found: ModelServer, visit: Open) -> None:
